@@ -378,3 +378,12 @@ def restore(path: str) -> str:
     from m3desk.store import opening
 
     return opening.put_copy_back(path)
+
+
+def discard(path: str) -> bool:
+    """Delete the memory at `path` if it holds nothing; return whether it is gone. Waits for the engine that had it open."""
+    from pathlib import Path
+
+    from m3desk.store import discarding
+
+    return discarding.discard(Path(path))

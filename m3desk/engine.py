@@ -255,5 +255,8 @@ class Engine:
             if not self._closing:
                 self.emit(events.Notice("error", str(error), error.hint))
         except Exception as error:
+            if self._closing:  # what it used was closed under it: nobody is told, nothing was committed
+                log.debug("work ended by closing", exc_info=True)
+                return
             log.exception("memorization failed")
             self.emit(events.Notice("error", f"Memorization stopped: {error}", "What was committed is safe.", traceback.format_exc()))

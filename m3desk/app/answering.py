@@ -34,6 +34,9 @@ from m3desk.writer import Write
 
 log = logging.getLogger(__name__)
 
+REFERRED = 50
+"""How many of the newest chats a follow-up can be about; all would cost more with each question."""
+
 EARLY = 64
 """How many stopped questions are remembered: some are stopped before they begin."""
 
@@ -140,17 +143,24 @@ class Answering:
                 forgettings = reader.forgettings()
                 search = self.search(reader)
                 if before is None and believed_at is None:
-                    heard, seen, newest = self._memory.live.unwritten(lambda source: unmemorized_from(search, source))
-                    if heard or seen:
-                        search = with_unwritten(
-                            self._memory.searching.cache, search, heard, seen, self._memory.backends.get("text_vectors"), newest
-                        )
+                    lacking = self._memory.live.unwritten(lambda source: unmemorized_from(search, source))
+                    if lacking is not None:
+                        search = with_unwritten(self._memory.searching.cache, search, lacking, self._memory.backends.get("text_vectors"))
                 language = self._memory.backends.get("language")
                 steps: Iterator[Any]
                 if mode == "parity":
                     steps = parity.answer(question, search, reader, language, ask=ask, before=before, cancelled=stop.is_set)
                 else:
-                    steps = loop.answer(question, search, language, ask=ask, span=span, before=before, cancelled=stop.is_set)
+                    steps = loop.answer(
+                        question,
+                        search,
+                        language,
+                        ask=ask,
+                        span=span,
+                        before=before,
+                        chats=lambda: reader.chats(REFERRED),
+                        cancelled=stop.is_set,
+                    )
                 for event in map(without_ids, steps):
                     if isinstance(event, events.AskRound):
                         rounds.append(event)

@@ -87,7 +87,7 @@ def _one(
     view = ClipView(
         clip=clip,
         source=source,
-        perceived=known.perceived,
+        perceived=known.grouped,
         clusters=known.clusters,
         recent=known.recent,
         previous=known.previous,

@@ -1,9 +1,10 @@
 """Measures the recorder by itself: offset of sound and picture, share of a core, what kills lose, how soon a stream comes back.
 
 `offset` records a film with a flash and a click every 2 s, over HTTP and (where GStreamer's server is installed) RTSP on loopback, for
-`--minutes M` (default 1). `cpu` records MJPEG as webcams send it, moving and still. `kills` kills the recorder or its parent N times
-(default 5) at random moments. `faults` has an HTTP server close, hang, send garbage and stay away, each N times. `machine` lets the
-machine sleep, the disk go and the sound server die, each N times (`recording_machine`).
+`--minutes M` (default 1), and clicks of a microphone against the clock (`recording_microphone`). `cpu` records MJPEG as webcams send
+it, moving and still. `kills` kills the recorder or its parent N times (default 5) at random moments. `faults` has an HTTP server close,
+hang, send garbage and stay away, each N times. `machine` lets the machine sleep, the disk go and the sound server die, each N times
+(`recording_machine`).
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ import av
 import numpy as np
 import psutil
 
-from m3desk.bench import recording_machine
+from m3desk.bench import recording_machine, recording_microphone
 from m3desk.bench.material import data
 from m3desk.bench.measured_recorder import after_faults, recording, started
+from m3desk.bench.recording_microphone import clicks_of
 from m3desk.errors import UsageError
 from m3desk.media.capture import clock, reports
 from m3desk.media.capture.preview import Preview
@@ -198,7 +200,8 @@ def _offset(place: Path, seconds: float) -> dict[str, Any]:
         if rtsp.stdout.readline() == b"ready\n":
             found["rtsp"] = _one_offset(place / "rtsp", f"rtsp://127.0.0.1:{port}/cam", seconds)
         rtsp.kill()
-    worst = max(abs(f["last_ms"]) for f in found.values())
+    found["microphone"] = recording_microphone.measure(place / "microphone", seconds)
+    worst = max(abs(f["last_ms"]) for f in found.values() if "last_ms" in f)
     return {"ok": worst <= GOALS["offset_ms"], "goal_ms": GOALS["offset_ms"], **found}
 
 
@@ -209,7 +212,7 @@ def _one_offset(folder: Path, url: str, seconds: float) -> dict[str, Any]:
         before, began = process.cpu_times(), time.monotonic()
         time.sleep(seconds)
         after, passed = process.cpu_times(), time.monotonic() - began
-    flashes, clicks = _flashes(folder), _clicks(folder)
+    flashes, clicks = _flashes(folder), clicks_of(folder)
     offsets = [(c - f) * 1000 for f in flashes if (c := min(clicks, key=lambda c: abs(c - f), default=99.0)) - f < EVERY / 2]
     dropped = max((r.dropped for _, r in told if isinstance(r, reports.Recorded)), default=0)
     return {
@@ -233,18 +236,6 @@ def _flashes(folder: Path) -> list[float]:
                 if bright and not before:
                     found.append(float(frame.pts * frame.time_base) - ZERO)
                 before = bright
-    return found
-
-
-def _clicks(folder: Path) -> list[float]:
-    found: list[float] = []
-    with open_media(folder) as opened:
-        for packet in opened.packets("sound"):
-            for frame in packet.decode():
-                loud = np.flatnonzero(np.abs(frame.to_ndarray()[0]) > 0.3)
-                at = float(frame.pts * frame.time_base) - ZERO + (loud[0] / 48_000 if len(loud) else 0.0)
-                if len(loud) and (not found or at - found[-1] > 0.5):
-                    found.append(at)
     return found
 
 

@@ -10,7 +10,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from m3desk.bench.measured_recorder import after_faults, recording, until
+from m3desk.bench.sound_server import SoundServer
 from m3desk.media.capture import reports
 from m3desk.media.capture.recorder import Recorder
 from m3desk.media.capture.recording import Recording
@@ -37,7 +37,7 @@ def measure(place: Path, film: Path, count: int, chance: random.Random) -> dict[
         found["folder gone"] = after_faults(folder, address, count, chance, lambda _: _goes_away(folder.parent), _told_of)
     found["disk used up"] = _used_up(place / "disk", address, count, chance)
     if all(map(shutil.which, ("pulseaudio", "pactl"))) and sys.platform == "linux":
-        with _Pulse(place / "pulse") as pulse:
+        with SoundServer(place / "pulse") as pulse:
             found["sound server dies"] = after_faults(place / "sound", "mic:default", count, chance, lambda _: pulse.restart(), _told_of)
     else:
         found["sound server dies"] = {"not_measured": "PulseAudio is not installed"}
@@ -74,47 +74,6 @@ def _used_up(place: Path, address: str, count: int, chance: random.Random) -> di
         told_why += any(isinstance(r, reports.Ended) and r.reason == "disk full" for _, r in told)
         lost = max(lost, (until(told) - Recording.open(folder).end) / 1e6)
     return {"back_s": [], "recorded_lost_s": max(0.0, lost), "without_report": count - told_why}
-
-
-class _Pulse:
-    """A PulseAudio of its own, whose microphone is a sink to which nothing is played. Enter it."""
-
-    def __init__(self, place: Path) -> None:
-        self._place = place
-        self._process: subprocess.Popen[bytes] | None = None
-        self._before = {name: os.environ.get(name) for name in ("PULSE_SERVER", "XDG_RUNTIME_DIR", "HOME")}
-
-    def __enter__(self) -> _Pulse:
-        self._place.mkdir(parents=True)
-        os.environ.update(PULSE_SERVER=f"unix:{self._place}/socket", XDG_RUNTIME_DIR=str(self._place))
-        self._begin()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._end()
-        for name, value in self._before.items():
-            os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
-
-    def restart(self) -> None:
-        """Kill it; start it again 3 s later."""
-        self._end()
-        time.sleep(3.0)
-        self._begin()
-
-    def _begin(self) -> None:
-        (self._place / "socket").unlink(missing_ok=True)
-        load = ["module-null-sink sink_name=null", f"module-native-protocol-unix socket={self._place}/socket auth-anonymous=1"]
-        command = ["pulseaudio", "-n", "--exit-idle-time=-1", "--use-pid-file=no", *(f"-L{one}" for one in load)]
-        self._process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "HOME": str(self._place)})
-        end = time.monotonic() + 10
-        while subprocess.run(["pactl", "info"], capture_output=True).returncode and time.monotonic() < end:
-            time.sleep(0.1)
-
-    def _end(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
 
 
 def worst(found: dict[str, dict[str, Any]]) -> tuple[float, float]:

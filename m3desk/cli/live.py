@@ -19,6 +19,7 @@ from m3desk.cli.parser import moment
 from m3desk.cli.work import existing
 from m3desk.domain.clip import MICROSECOND, clock, seconds
 from m3desk.domain.live import Keep, SpanForgotten, parse_keep
+from m3desk.domain.plural import many
 from m3desk.errors import Cancelled, M3DeskError, UsageError
 from m3desk.media.capture.address import LiveAddress, is_live
 
@@ -97,10 +98,10 @@ def memorize(options: Any, out: Out) -> int:
     if stored is None or not clips:
         devices = LiveAddress.parse(source).kind == "devices"
         raise M3DeskError("nothing was recorded.", "Check the devices: m3desk devices --test." if devices else "Check the address.")
-    lines = [f"{len(clips)} clips, {clock(stored.duration or 0)} recorded in {stored.uri}"]
+    lines = [f"{many(len(clips), 'clip')}, {clock(stored.duration or 0)} recorded in {stored.uri}"]
     place = shlex.quote(str(options.memory))
     if left:
-        lines.append(f"{left} clips are recorded and not memorized yet: m3desk memorize {shlex.quote(stored.uri)} -m {place}")
+        lines.append(f"Recorded and not memorized yet: {many(left, 'clip')}. Go on: m3desk memorize {shlex.quote(stored.uri)} -m {place}")
     lines.append(f'Ask: m3desk ask -m {place} "who appears?"')
     out.result(report, lines)
     return Cancelled.exit_code if left else 0

@@ -1,4 +1,4 @@
-"""Answers questions of fact without a language model: who appears, who speaks, who says what, when, and what is on the screen.
+"""Answers questions of fact without a language model: who appears, who speaks and how long, who says what, when, and what is on the screen.
 
 The answers are read from the evidence, in English or Chinese, and every part cites its moment. If a question contains a significant
 word that these kinds of answer don't cover, they return None, and search and the language model answer.
@@ -6,20 +6,29 @@ word that these kinds of answer don't cover, they return None, and search and th
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from m3desk.control.citing import CitedSpan, Part, listed, moment_of
 from m3desk.control.query import ParsedQuestion
 from m3desk.control.search import Before, Hit, Search
+from m3desk.control.text_kinds import kind_asked, of_kind
 from m3desk.control.times import FOREVER
 from m3desk.control.wording import ASKING, NUMBERS, say
+from m3desk.domain.appearance import of_a_person
 from m3desk.domain.clip import MICROSECOND, clock
+from m3desk.domain.evidence import ObjectSeen
 from m3desk.domain.ids import clip_index
+from m3desk.domain.memory import StoredSentence
 from m3desk.domain.people import Observed, Person
+from m3desk.domain.things import ANIMALS, clear, disputed, name_of, with_face
 
 MOST_PEOPLE = 30
 MOST_SAYINGS = 6
+MOST_NAMED = 3
 MOST_TEXTS = 12
 NOBODY = ""
 """Stands for the person where nobody knows who spoke."""
@@ -71,11 +80,12 @@ def presences(asked: ParsedQuestion, search: Search, before: Before | None) -> d
     """Return when each person is seen and heard within the times asked for, in order of first appearance."""
     evidence = search.evidence
     if asked.spans or before is not None:
-        return _presences(asked, search, before)
-    if evidence.presences is None:
-        evidence.presences = _presences(asked, search, before)
-    kept: dict[str, PersonPresence] = evidence.presences
-    return kept
+        kept: dict[str, PersonPresence] = _presences(asked, search, before)
+    else:
+        if evidence.presences is None:
+            evidence.presences = _presences(asked, search, before)
+        kept = evidence.presences
+    return {p: there for p, there in kept.items() if p not in asked.without} if asked.without else kept
 
 
 def _presences(asked: ParsedQuestion, search: Search, before: Before | None) -> dict[str, PersonPresence]:
@@ -106,32 +116,66 @@ def _touching(observed: Sequence[Observed], start: int | None, end: int | None) 
 def _who(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     if beyond(asked, search) or asked.people:
         return None
-    return _people(asked, search, before, spoken=False)
+    return people_answer(asked, search, before, spoken=False)
 
 
 def _who_speaks(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     if beyond(asked, search) or asked.people:
         return None
-    return _people(asked, search, before, spoken=True)
+    if _wordless(search):
+        return _quoting_speech(asked, search, before)
+    return people_answer(asked, search, before, spoken=True)
 
 
 def _count(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
-    if beyond(asked, search):
+    spoken = any(w in asked.plain.lower() for w in ("speak", "voice", "talk", "说话", "讲话", "发言"))
+    if beyond(asked, search) or (spoken and _wordless(search)):
         return None
-    return _people(asked, search, before, spoken=any(w in asked.plain.lower() for w in ("speak", "voice", "talk", "说话", "讲话", "发言")))
+    return people_answer(asked, search, before, spoken)
 
 
-def _people(asked: ParsedQuestion, search: Search, before: Before | None, spoken: bool) -> Answer:
+def _wordless(search: Search) -> bool:
+    """Return whether there are voices, but no words of any: an imported graph tells who speaks in its sentences alone."""
+    return any(p.voices for p in search.people) and not any(search.evidence.heard.values())
+
+
+_SPEECH = re.compile(r"<person_\d+>(?!.{0,40}\b(?:writes?|wrote|types?|thinks?)\b)(?:[：:]|[^'\"“‘]*[,，:：]) ?['\"“‘]\w")
+"""How a sentence begins that quotes the person it begins with."""
+
+
+def _quoting_speech(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
+    """Answer who speaks first, last or next, or what is said, where only sentences tell who speaks."""
+    if not asked.order and not asked.follows and asked.intent != "says":
+        return None
+    most = MOST_SAYINGS if asked.intent == "says" and not asked.order else 1
+    told = list(islice((s for s in search.in_time(asked, before) if _by_one_of(asked.people, s)), most))
+    return Answer(tuple(Part(_ended(s.shown, asked.language), (moment_of(s),)) for s in told)) if told else None
+
+
+def _by_one_of(people: Sequence[str], s: StoredSentence) -> bool:
+    """Return whether a sentence quotes one of these people, or anybody if there are none."""
+    said = _SPEECH.match(s.tagged)
+    return said is not None and (not people or any(s.tagged.startswith(f"<{p}>") for p in people))
+
+
+def people_answer(asked: ParsedQuestion, search: Search, before: Before | None, spoken: bool) -> Answer:
     language, shown = asked.language, {p.id: p.shown for p in search.people}
     there = presences(asked, search, before)
     seen = {p: t.seen[0] for p, t in there.items() if t.seen}
     heard = {p: t.heard[0][0] for p, t in there.items() if t.heard}
     # A face and a voice that are not linked yet, but bear one name, are not told twice.
     named = {shown[p] for p in seen}
-    so_far = _so_far(asked, search, before)
+    so_far = so_far_of(asked, search, before)
     main, rest = (heard, {}) if spoken else (seen, {p: m for p, m in heard.items() if p not in seen and shown[p] not in named})
+    if asked.without and not main and not rest:
+        return Answer((Part(say("nobody_else_heard" if spoken else "nobody_else_seen", language, so_far=so_far)),), found=False)
+    if spoken and not main and (words := list(_unattributed(asked, search, before))):
+        moment, said, _ = words[-1 if asked.order == "last" else 0]
+        return Answer((Part(say("unknown_voice", language, words=said, so_far=so_far), (moment,)),))
     if not main and not rest:
         return Answer((Part(say("nobody_heard" if spoken else "nobody_seen", language, so_far=so_far)),), found=False)
+    if asked.follows and main:
+        return _next(asked, search, there, spoken, so_far)
     if asked.order and main:
         return _one_of(asked, search, there, main, spoken, so_far)
     parts: list[Part] = []
@@ -142,12 +186,23 @@ def _people(asked: ParsedQuestion, search: Search, before: Before | None, spoken
     return Answer(tuple(parts))
 
 
-def _so_far(asked: ParsedQuestion, search: Search, before: Before | None) -> str:
-    """Return "so far" if clips of what was asked about are not memorized yet, otherwise ""."""
+def so_far_of(asked: ParsedQuestion, search: Search, before: Before | None) -> str:
+    """Return "so far" if some of what was asked about is not memorized yet, otherwise ""."""
+    if seconds_lacking(asked, search):
+        return say("so_far", asked.language)
     waiting = [c for c in search.waiting_clips() if _known(c.id, before)]
     scopes = _scopes(asked, search)
     asked_about = any(c.source == s and (a is None or c.end > a) and (b is None or c.start < b) for s, a, b in scopes for c in waiting)
     return say("so_far", asked.language) if asked_about else ""
+
+
+def seconds_lacking(asked: ParsedQuestion, search: Search) -> int:
+    """Return how many of the last seconds of a live source are not memorized, 0 if the question is not about them."""
+    lacks = search.unmemorized
+    scopes = _scopes(asked, search)
+    if lacks is None or not any(s == lacks.source and (a or 0) < lacks.end and (b is None or b > lacks.start) for s, a, b in scopes):
+        return 0
+    return round((lacks.end - lacks.start) / MICROSECOND)
 
 
 def _named(people: dict[str, CitedSpan], shown: dict[str, str], language: str, key: str, so_far: str) -> list[Part]:
@@ -180,11 +235,141 @@ def _one_of(
     return Answer((Part(say(f"seen_{asked.order}", asked.language, who=shown[person], so_far=so_far), (moment,)),))
 
 
-def _who_is(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
-    """Answer what is known of a person (or of a face and a voice of one name): how they are introduced, when they are seen and heard."""
-    people = [p for p in search.people if p.id in asked.people]
-    if not people or len({p.shown for p in people}) > 1:
+def _most(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
+    """Answer who is seen or heard longest; of a main person both is told, because the memory knows no other measure."""
+    if beyond(asked, search) or asked.people:
         return None
+    speaking, seeing = _senses(asked)
+    there, parts = presences(asked, search, before), []
+    for key, wanted, seen in (("seen_most", seeing, True), ("heard_most", speaking, False)):
+        if not wanted and speaking != seeing:
+            continue
+        most = _longest(asked, search, there, seen)
+        items = [
+            Part(say("so_long", asked.language, who=name, time=_lasting(time, asked.language)), moments)
+            for name, time, moments in most[:MOST_NAMED]
+        ]
+        if items:
+            lead = say(key if len(items) > 1 else f"{key}_one", asked.language, so_far=so_far_of(asked, search, before))
+            parts += [Part(lead), *listed(items, asked.language), Part("。" if asked.language == "zh" else ". ")]
+    if not parts:
+        return people_answer(replace(asked, order=None), search, before, spoken=speaking and not seeing)
+    return Answer(tuple(parts))
+
+
+def _longest(
+    asked: ParsedQuestion, search: Search, there: dict[str, PersonPresence], seen: bool
+) -> list[tuple[str, int, tuple[CitedSpan, ...]]]:
+    """Return who is seen, or heard, for how many microseconds, with their longest stay; the longest first. One name is one person."""
+    moments: dict[str, list[CitedSpan]] = defaultdict(list)
+    counted: dict[str, int] = defaultdict(int)
+    for p in search.people:
+        presence = there.get(p.id, PersonPresence())
+        moments[p.shown] += presence.seen if seen else [m for m, _ in presence.heard]
+        if not asked.spans and not p.ignored:
+            counted[p.shown] += p.screen_time if seen else p.speech_time
+    found = []
+    for name, mine in moments.items():
+        stays = _stays(sorted(mine, key=lambda m: (m.source, m.start)))
+        if time := _length_of(mine, asked) or counted[name]:
+            whose = tuple(p.id for p in search.people if p.shown == name)
+            told = [] if stays else [moment_of(s) for s in islice(search.in_time(replace(asked, people=whose), None), 1)]
+            found.append((name, time, tuple(sorted(stays, key=lambda m: m.start - m.end)[:1] or told)))
+    return sorted(found, key=lambda x: -x[1])
+
+
+def _length_of(moments: Iterable[CitedSpan], asked: ParsedQuestion) -> int:
+    """Return how many microseconds of the time asked for some moments cover; what several cover counts once."""
+    total, until, source = 0, 0, ""
+    for m in sorted(moments, key=lambda m: (m.source, m.start)):
+        source, until = (m.source, until) if m.source == source else (m.source, 0)
+        for start, end in [(s.start, s.end) for s in asked.spans if s.source == m.source] or ([] if asked.spans else [(0, FOREVER)]):
+            total += max(0, min(m.end, end) - max(m.start, start, until))
+        until = max(until, m.end)
+    return total
+
+
+def _lasting(time: int, language: str) -> str:
+    """Return "12 s" or "2 min 5 s"; what is there lasts for at least a second."""
+    whole = max(1, round(time / MICROSECOND))
+    minutes, rest = divmod(whole, 60)
+    return say("time_minutes", language, m=minutes, n=rest) if whole >= 120 else say("time", language, n=whole)
+
+
+def _how_long(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
+    """Answer for how long the people of a question are seen and heard, or how long the sources are."""
+    language, so_far = asked.language, so_far_of(asked, search, before)
+    if beyond(asked, search):
+        return _when(asked, search, before)
+    if not asked.people and any(_senses(asked)):
+        return _most(asked, search, before)
+    if not asked.people:
+        ends = [(s, clip) for s in search.sources if (clip := search.clip_at(s.id, 0)) is not None and s.duration]
+        if asked.spans or before is not None or not ends:
+            return None
+        film = say("film", language)
+        told = [
+            (say("lasts", language, what=s.id if len(ends) > 1 else film, time=_lasting(d, language), so_far=so_far), clip, d)
+            for s, clip in ends
+            if (d := s.duration or 0)
+        ]
+        return Answer(tuple(Part(text, (CitedSpan(clip.id, clip.source, 0, d),)) for text, clip, d in told))
+    there, (speaking, seeing) = presences(asked, search, before), _senses(asked)
+    parts = []
+    for key, wanted, seen in (("is_seen_for", seeing, True), ("speaks_for", speaking, False)):
+        if wanted or speaking == seeing:
+            times = {name: (time, moments) for name, time, moments in _longest(asked, search, there, seen)}
+            for name in _names(asked, search):
+                if name in times:
+                    text = say(key, language, who=name, time=_lasting(times[name][0], language), so_far=so_far)
+                    parts.append(Part(text, times[name][1]))
+    return Answer(tuple(parts)) if parts else Answer((Part(say("absent", language)),), found=False)
+
+
+def _senses(asked: ParsedQuestion) -> tuple[bool, bool]:
+    """Return whether a question is about speaking, and whether about being seen."""
+    plain = asked.plain.lower()
+    speaking = any(w in plain for w in ("speak", "talk", "say", "said", "spoke", "heard", "voice", "说", "讲", "话", "发言", "声音", "听"))
+    seeing = any(
+        w in plain for w in ("seen", "appear", "visible", "view", "shown", "screen", "camera", "face", "出现", "出镜", "镜头", "画面")
+    )
+    return speaking, seeing
+
+
+def _next(asked: ParsedQuestion, search: Search, there: dict[str, PersonPresence], spoken: bool, so_far: str) -> Answer:
+    """Answer who speaks or comes into view next: rather somebody else than who spoke just before."""
+    shown, after = {p.id: p.shown for p in search.people}, asked.spans[0].start if asked.spans else 0
+    if spoken:
+        said = sorted(((m, w, p) for p, t in there.items() for m, w in t.heard if m.end > after), key=lambda x: (x[0].source, x[0].start))
+        until = [(o.end, o.person) for t in asked.spans for o in search.evidence.heard.get(t.source, ()) if o.start < after]
+        last = max(until)[1] if until else NOBODY
+        moment, words, person = next((x for x in said if x[2] != last), said[0])
+        return Answer((Part(say("speaks_next", asked.language, who=shown[person], words=words, so_far=so_far), (moment,)),))
+    stays = [(m, p) for p, t in presences(replace(asked, spans=()), search, None).items() for m in _stays(t.seen) if p in there]
+    come = [(m, p) for m, p in stays if m.start >= after and (not asked.spans or m.source == asked.spans[0].source)]
+    if not come:
+        return Answer((Part(say("nobody_new", asked.language, so_far=so_far)),), found=False)
+    moment, person = min(come, key=lambda x: (x[0].source, x[0].start))
+    return Answer((Part(say("seen_next", asked.language, who=shown[person], so_far=so_far), (moment,)),))
+
+
+def _who_is(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
+    """Answer what is known of each person whom the question names (a face and a voice of one name are one)."""
+    people = {name: [p for p in search.people if p.id in asked.people and p.shown == name] for name in _names(asked, search)}
+    parts = [part for same in list(people.values())[:MOST_SAYINGS] for part in _about(same, asked, search, before)]
+    if not people:
+        return None
+    return Answer(tuple(parts)) if parts else Answer((Part(say("absent", asked.language)),), found=False)
+
+
+def _names(asked: ParsedQuestion, search: Search) -> list[str]:
+    """Return the names of the people whom a question names, in its order, each once."""
+    shown = {p.id: p.shown for p in search.people}
+    return list(dict.fromkeys(shown[p] for p in asked.people if p in shown))
+
+
+def _about(people: Sequence[Person], asked: ParsedQuestion, search: Search, before: Before | None) -> list[Part]:
+    """Return what is known of a person: how they are introduced, when they are seen and heard, what is true of them."""
     language, person = asked.language, people[0]
     everybody = presences(asked, search, before)
     there = PersonPresence()
@@ -197,9 +382,9 @@ def _who_is(asked: ParsedQuestion, search: Search, before: Before | None) -> Ans
         parts.append(Part(say("is_seen" if len(stays) > 1 else "is_seen_one", language, who=person.shown, n=len(stays)), tuple(stays[:3])))
     for moment, words, _ in _joined([(m, w, person.id) for m, w in there.heard])[:1]:
         parts.append(Part(say("says", language, who=person.shown, words=words), (moment,)))
-    ids = {p.id for p in people}
-    parts += [Part(_ended(s.shown, language), (moment_of(s),)) for s in search.known_of(ids, before, 3)]
-    return Answer(tuple(parts)) if parts else Answer((Part(say("absent", language)),), found=False)
+    ids, captions = {p.id for p in people}, [name.words for p in people for name in p.suggested_names if name.words]
+    known = [s for s in search.known_of(ids, before, 3) if not any(f"“{words}”" in s.shown for words in captions)]  # that is told
+    return [*parts, *(Part(_ended(s.shown, language), (moment_of(s),)) for s in known)]
 
 
 def _introduced(people: Sequence[Person], search: Search, there: PersonPresence, language: str, before: Before | None) -> list[Part]:
@@ -229,6 +414,8 @@ def _evidence(evidence: str, search: Search, there: PersonPresence) -> CitedSpan
 
 
 def _says(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
+    if _wordless(search):
+        return None if beyond(asked, search) else _quoting_speech(asked, search, before)
     if beyond(asked, search):
         people = in_role(asked, search, before)
         if not people:
@@ -239,12 +426,12 @@ def _says(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
     said = [(m, w, p) for p, t in there.items() if not asked.people or p in asked.people for m, w in t.heard]
     if not asked.people:
         shown[NOBODY] = say("somebody", language)
-        said += [(moment_of(s), " ".join(s.text[a:b] for a, b in s.quoted), NOBODY) for s in search.unattributed(asked.spans, before)]
+        said += _unattributed(asked, search, before)
     said.sort(key=lambda x: (x[0].source, x[0].start))
     if not said:
         who = " / ".join(shown[p] for p in asked.people)
         return Answer(
-            (Part(say("says_nothing" if who else "nobody_heard", language, who=who, so_far=_so_far(asked, search, before))),), found=False
+            (Part(say("says_nothing" if who else "nobody_heard", language, who=who, so_far=so_far_of(asked, search, before))),), found=False
         )
     if asked.order:
         said = said[:1] if asked.order == "first" else said[-1:]
@@ -261,6 +448,12 @@ def _says(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
 
 Spoken = tuple[CitedSpan, str, str]
 """When, the words, the person."""
+
+
+def _unattributed(asked: ParsedQuestion, search: Search, before: Before | None) -> Iterable[Spoken]:
+    """Return what is said of which nobody knows who says it."""
+    told = (s for s in search.unattributed(asked.spans, before) if s.quoted)
+    return [(moment_of(s), " ".join(s.text[a:b] for a, b in s.quoted), NOBODY) for s in told]
 
 
 def _joined(said: Sequence[Spoken]) -> list[Spoken]:
@@ -296,7 +489,7 @@ def _who_says(asked: ParsedQuestion, search: Search, before: Before | None) -> A
     if not beyond(asked, search):
         return _who_speaks(asked, search, before)
     spoken = [h for h in search.hits(asked, 20, kinds=("episodic",), before=before) if h.sentence.event == "says"]
-    best = _holding(spoken)
+    best = _in_order(_holding(spoken), asked)
     return _told(best, asked.language) if best else None
 
 
@@ -307,17 +500,20 @@ def _when(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
     elif beyond(asked, search):
         hits = search.hits(asked, 20, kinds=("episodic",), before=before)
         best = _holding([h for h in hits if not asked.people or set(asked.people) & set(h.sentence.people)])
-        return _told(sorted(best, key=lambda h: (h.sentence.source, h.sentence.start)), asked.language) if best else None
+        best = sorted(best, key=lambda h: (h.sentence.source, h.sentence.start))
+        return _told(_in_order(best, asked), asked.language) if best else None
     if not asked.people:
         return None
     there, parts = presences(asked, search, before), []
     shown = {p.id: p.shown for p in search.people}
     speaking = any(w in asked.plain.lower() for w in ("speak", "say", "talk", "说", "讲"))
+    if speaking and _wordless(search):
+        return _quoting_speech(asked, search, before)
     for person in asked.people:
         presence = there.get(person, PersonPresence())
         moments = _stays([m for m, _ in presence.heard] if speaking or not presence.seen else presence.seen)
-        if asked.order and moments:
-            moments = moments[:1] if asked.order == "first" else moments[-1:]
+        if (asked.order or asked.follows) and moments:
+            moments = moments[-1:] if asked.order == "last" else moments[:1]
         if moments:
             key = "speaks_at" if speaking or not presence.seen else "seen_at"
             items = [Part(f"{clock(m.start)}–{clock(m.end)}", (m,)) for m in moments[:MOST_SAYINGS]]
@@ -337,6 +533,12 @@ def _holding(hits: Sequence[Hit]) -> list[Hit]:
     return [h for h in hits if h.cover >= max(ENOUGH, most - 0.01)][:MOST_SAYINGS] if most >= ENOUGH else []
 
 
+def _in_order(hits: Sequence[Hit], asked: ParsedQuestion) -> list[Hit]:
+    """Return the first or last hit in time if the question asks for it, else all as they are."""
+    by_time = sorted(hits, key=lambda h: (h.sentence.source, h.sentence.start))
+    return list(hits) if asked.order is None else by_time[:1] if asked.order == "first" else by_time[-1:]
+
+
 def _told(hits: Sequence[Hit], language: str) -> Answer:
     return Answer(tuple(Part(_ended(h.sentence.shown, language), (moment_of(h.sentence),)) for h in hits))
 
@@ -347,7 +549,7 @@ def _told(hits: Sequence[Hit], language: str) -> Answer:
 def _on_screen(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     if beyond(asked, search):
         return None
-    told = search.known.texts
+    told, kind = search.known.texts, kind_asked(asked.plain)
     found: dict[str, Part] = {}
     for source, start, end in _scopes(asked, search):
         for t in search.reader.texts(source, start, end):
@@ -356,6 +558,11 @@ def _on_screen(asked: ParsedQuestion, search: Search, before: Before | None) -> 
                 found.setdefault(
                     key, Part(f"“{' '.join(t.text.split())}”", (CitedSpan(t.clip, source, t.start, t.end, told.get((source, t.start))),))
                 )
+    if kind is not None and kind != "sign":
+        held = of_kind(kind, [p.text for p in found.values()])
+        found = {key: part for (key, part), fits in zip(found.items(), held, strict=True) if fits}
+        if not found:
+            return None  # it may be said
     if not found:
         things = _objects(asked, search, before)
         none_found = Part(say("no_text", asked.language))
@@ -363,7 +570,10 @@ def _on_screen(asked: ParsedQuestion, search: Search, before: Before | None) -> 
     items = list(found.values())[:MOST_TEXTS]
     if len(found) > MOST_TEXTS:
         items.append(Part(say("more_texts", asked.language, n=len(found) - MOST_TEXTS)))
-    return Answer((Part(say("on_screen", asked.language)), *listed(items, asked.language), Part("。" if asked.language == "zh" else ".")))
+    lead = say("any_surface", asked.language) if kind == "sign" else ""
+    return Answer(
+        (Part(lead + say("on_screen", asked.language)), *listed(items, asked.language), Part("。" if asked.language == "zh" else "."))
+    )
 
 
 def _objects(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
@@ -371,9 +581,16 @@ def _objects(asked: ParsedQuestion, search: Search, before: Before | None) -> An
         return None
     found: dict[str, Part] = {}
     for source, start, end in _scopes(asked, search):
-        for o in search.reader.objects(source, start, end):
-            if o.label != "person" and _known(o.clip, before):
-                found.setdefault(o.label, Part(o.label, (CitedSpan(o.clip, source, o.start, o.end),)))
+        seen = search.reader.objects(source, start, end)
+        kept = [o for o in seen if o.label != "person" and not of_a_person(o.label) and _known(o.clip, before)]
+        animals = any(o.label in ANIMALS for o in kept)
+        faces = [r.track for r in search.reader.tracks(source, start, end) if not r.set_aside] if animals else []
+        near: dict[str, list[ObjectSeen]] = defaultdict(list)
+        for o in kept:
+            near[o.clip].append(o)
+        for o in kept:
+            if clear(o) and not disputed(o, near[o.clip]) and not with_face(o, faces):
+                found.setdefault(name_of(o), Part(name_of(o), (CitedSpan(o.clip, source, o.start, o.end),)))
     if not found:
         return Answer((Part(say("no_things", asked.language)),), found=False)
     return Answer(
@@ -415,7 +632,7 @@ def _stays(moments: Sequence[CitedSpan]) -> list[CitedSpan]:
 
 def _ended(text: str, language: str) -> str:
     text = text.strip()
-    if text.endswith((".", "!", "?", "。", "！", "？", "”", "…")):
+    if text.endswith((".", "!", "?", "。", "！", "？", "”", "…", ".'", "!'", "?'", '."', '!"', '?"')):
         return text + ("" if language == "zh" else " ")
     return text + ("。" if language == "zh" else ". ")
 
@@ -430,4 +647,6 @@ _KINDS: dict[str, Callable[[ParsedQuestion, Search, Before | None], Answer | Non
     "when": _when,
     "on_screen": _on_screen,
     "objects": _objects,
+    "most": _most,
+    "how_long": _how_long,
 }

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from m3desk.control.citing import Part, citations, marked, moment_of
-from m3desk.control.facts import Answer, read_facts
-from m3desk.control.query import ParsedQuestion, names_of
+from m3desk.control.facts import Answer, read_facts, seconds_lacking
+from m3desk.control.follow_up import Chat, follow_up, refers_back
+from m3desk.control.query import ParsedQuestion, fitting, names_of, overlap
 from m3desk.control.quoting import absent, quote, quoted, scene, supported, wants_all
 from m3desk.control.reply import Reply, cast_of, grammar, named, numbered, opening, prompts, question_of, read_reply, sentences_of
 from m3desk.control.search import Before, Hit, Search
@@ -43,6 +46,10 @@ CHECKED = 0.7
 """Share of a sentence's significant words that the lines it cites must contain; below it the sentence is dropped."""
 
 
+TELLING_SPEECH = (None, "says", "text", "silence", "listens")
+"""The events of sentences that can answer a question about what is said; what is seen answers none."""
+
+
 def answer(
     question: str,
     search: Search,
@@ -52,39 +59,59 @@ def answer(
     rounds: int = 5,
     span: tuple[str, int, int] | None = None,
     before: Before | None = None,
+    chats: Callable[[], Sequence[Chat]] = tuple,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Iterator[Event]:
     """Answer a question, step by step; the last step is AskDone. Raises Cancelled when `cancelled` becomes true.
 
-    `span`: (source, start, end) in microseconds limits the question. `before`: (source, last known clip).
+    `span`: (source, start, end) in microseconds limits the question. `before`: (source, last known clip). `chats`: returns what was asked
+    before, the oldest first; called if the question refers back.
     """
     begun = time.monotonic()
-    asked = search.read(question, TimeSpan(*span) if span else None)
+    asked, instead = _read(question, search, TimeSpan(*span) if span else None, chats)
     if not asked.spans and (lacking := next((n for n in asked.notes if n.kind == "no_clip"), None)) is not None:
         yield from _give(ask, Answer((Part(say("no_clip", asked.language, note=lacking.text)),), found=False), search, READ, begun)
         return
     composed = read_facts(asked, search, before)
+    if composed is not None and not composed.found and instead is not None:
+        asked, composed = instead, read_facts(instead, search, before)
     if composed is not None:
         yield _round(
             ask, 1, question, [m.node or m.clip for p in composed.parts for m in p.moments], [p.text.strip() for p in composed.parts], begun
         )
-        yield from _give(ask, _with_notes(composed, asked), search, READ, begun)
+        yield from _give(ask, _with_notes(composed, asked, search), search, READ, begun)
         return
     hits = _first(asked, search, before)
     yield _round(ask, 1, question, [h.sentence.id for h in hits], [_shown(h.sentence) for h in hits], begun)
     if cancelled():
         raise Cancelled("stopped.")
-    if language is None:
-        yield from _give(ask, _with_notes(quote(asked, hits, search), asked), search, QUOTED, begun, quoted=True)
+    if language is None or (not hits and wants_all(asked, search)):
+        yield from _give(ask, _with_notes(quote(asked, hits, search), asked, search), search, QUOTED, begun, quoted=True)
         return
     if not supported(hits, asked, search, worth_asking=True):
-        yield from _give(ask, _with_notes(absent(asked, search, hits), asked), search, READ, begun)
+        yield from _give(ask, _with_notes(absent(asked, search, hits), asked, search), search, READ, begun)
         return
     try:
         yield from _converse(ask, asked, hits, search, language, rounds, before, cancelled, begun)
     except ModelError as error:
         composed = quote(asked, hits, search, instead=True)
-        yield from _give(ask, _with_notes(composed, asked), search, QUOTED, begun, quoted=True, problem=error.line())
+        yield from _give(ask, _with_notes(composed, asked, search), search, QUOTED, begun, quoted=True, problem=error.line())
+
+
+def _read(
+    question: str, search: Search, span: TimeSpan | None, chats: Callable[[], Sequence[Chat]]
+) -> tuple[ParsedQuestion, ParsedQuestion | None]:
+    """Parse a question, one that refers back with what was asked before; and what to ask instead if it finds nothing."""
+    if not refers_back(fitting(question)):
+        return search.read(question, span), None
+    put = follow_up(question, chats(), search.people, search.sources, search.known.names)
+    both = overlap(put.span, span) if put.span and span else put.span or span
+    ways = [
+        replace(read_, follows=way.follows, without=way.without, notes=(*way.notes, *read_.notes))
+        for way in (put, put.instead)
+        if way is not None and (read_ := search.read(way.question, both or span))
+    ]
+    return ways[0], ways[1] if len(ways) > 1 else None
 
 
 def _first(asked: ParsedQuestion, search: Search, before: Before | None) -> list[Hit]:
@@ -93,7 +120,12 @@ def _first(asked: ParsedQuestion, search: Search, before: Before | None) -> list
         nodes = [m.node for p in scene(asked, search).parts for m in p.moments]
         told = [s for n in nodes if n and (s := search.sentence(n)) is not None and search.visible(s, before)]
         return [Hit(s, 1.0, why=["in order"]) for s in told]
-    return search.hits(asked, LINES, before=before)
+    if asked.order and asked.people and not search.telling(asked.plain):
+        return [Hit(s, 1.0, why=["in order"]) for s in islice(search.in_time(asked, before), LINES)]
+    speech = asked.intent in ("says", "who_says", "who_speaks")
+    hits = search.hits(asked, 3 * LINES if speech or asked.follows else LINES, before=before)
+    fit = [h for h in hits if not (search.precedes(h.sentence, asked) or (speech and h.sentence.event not in TELLING_SPEECH))]
+    return fit[:LINES]
 
 
 # ---------------------------------------------------------------- with a language model
@@ -143,11 +175,11 @@ def _converse(
             continue
         yield AskRound(ask, number, "answer", "", (), (), time.monotonic() - started)
         if not parts:
-            yield from _give(ask, _fallen_back(reply, asked, hits, search), search, language.name, begun)
+            yield from _give(ask, _with_notes(_fallen_back(reply, asked, hits, search), asked, search), search, language.name, begun)
         else:
-            yield from _give(ask, _with_notes(Answer(tuple(parts)), asked), search, language.name, begun, said=len(parts))
+            yield from _give(ask, _with_notes(Answer(tuple(parts)), asked, search), search, language.name, begun, said=len(parts))
         return
-    yield from _give(ask, absent(asked, search, hits), search, language.name, begun)
+    yield from _give(ask, _with_notes(absent(asked, search, hits), asked, search), search, language.name, begun)
 
 
 def _reply(language: LanguageModel, messages: Sequence[Message], rules: str, cancelled: Callable[[], bool]) -> Iterator[str]:
@@ -265,9 +297,12 @@ def _give(
     yield AskDone(ask, text, composed.found, citations(composed.parts, several), model, seconds_, quoted=quoted, problem=problem)
 
 
-def _with_notes(composed: Answer, asked: ParsedQuestion) -> Answer:
-    """Append the assumptions ("clip 12 is read as s2.c12") to an answer."""
-    return Answer((*composed.parts, *(Part(f"\n({note.text})") for note in asked.notes)), composed.found) if asked.notes else composed
+def _with_notes(composed: Answer, asked: ParsedQuestion, search: Search) -> Answer:
+    """Append to an answer what it assumes ("clip 12 is read as s2.c12"); where it found nothing, what is not memorized yet."""
+    more = [Part(f"\n({note.text})") for note in asked.notes]
+    if not composed.found and (n := seconds_lacking(asked, search)):
+        more.insert(0, Part(say("not_memorized" if n > 1 else "not_memorized_one", asked.language, n=n)))
+    return Answer((*composed.parts, *more), composed.found) if more else composed
 
 
 def _round(ask: str, number: int, query: str, results: Sequence[str], shown: Sequence[str], started: float) -> AskRound:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from m3desk.control.text_kinds import QUESTION
 from m3desk.control.times import TimeSpan, read_times
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.ids import clip_id
@@ -21,17 +22,18 @@ from m3desk.errors import UsageError
 LONGEST = 2_000
 """Characters of a question or of words to search for. The text model reads 512 tokens, about 2,000 letters: more would be cut unseen."""
 
-Intent = Literal["who", "count", "who_speaks", "who_says", "who_is", "says", "when", "on_screen", "objects", "summary"]
+Intent = Literal["who", "count", "who_speaks", "who_says", "who_is", "says", "when", "on_screen", "objects", "summary", "most", "how_long"]
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
     """A sentence for the user about something assumed or missing. `no_clip`: the memory has no clip of this number.
 
-    `newest_clip`, `newest_time`: a clip number or time without a source is taken to be of the newest source.
+    `meant`: what words of a follow-up are taken for. `newest_clip`, `newest_time`: a clip number or time without a source is taken to be of
+    the newest source.
     """
 
-    kind: Literal["no_clip", "newest_clip", "newest_time"]
+    kind: Literal["no_clip", "newest_clip", "newest_time", "meant"]
     text: str
 
 
@@ -40,7 +42,7 @@ class ParsedQuestion:
     """A parsed question. `plain`: the words to search for, with people replaced by a neutral placeholder, without times and clips.
 
     `people`: persons it names, in order. `spans`: time spans of sources it names (clips included). `order`: it asks for the first or last
-    match.
+    match. `follows`: it asks for what comes next in its time span. `without`: persons that it leaves out ("who else").
     """
 
     text: str
@@ -52,6 +54,8 @@ class ParsedQuestion:
     intent: Intent | None = None
     order: Literal["first", "last"] | None = None
     notes: tuple[Note, ...] = ()
+    follows: bool = False
+    without: tuple[str, ...] = ()
 
 
 # Chinese has no spaces: a word border is where Latin letters and digits end ("Person 7说").
@@ -72,6 +76,21 @@ _BE = r"(?:'s| is| are| was| were| else| can be| could be)?"
 # The first that fits decides, so what is asked most narrowly comes first.
 _INTENTS: tuple[tuple[Intent, str], ...] = (
     (
+        "most",
+        rf"\b{_WHO}\b.*\b(?:most|longest)(?: (?:often|frequently|time|words|of (?:all|the time)))?"
+        r"(?: (?:in|on|of|during|at|from|between|after|before|here)\b.*)?\W*$|\bwho (?:has|gets|takes) the most\b",
+    ),
+    (
+        "most",
+        r"\b(?:main|principal|central|leading|most important|chief) (?:person|people|character|speaker|figure|actor|protagonist|voice)s?\b"
+        r"|\bprotagonists?\b"
+        r"|\b(?:person|people|speaker|face|voice)s? (?:is |are )?(?:seen|heard|shown|who \w+) (?:the )?(?:most|longest)\b",
+    ),
+    (
+        "most",
+        r"谁.*(?:最多|最长|最久|最常)|主角|主人公|主要(?:的)?(?:人物|角色|说话人|讲话人|人)|(?:最多|最长|最久|最常)的(?:人|是谁|那个人)",
+    ),
+    (
         "on_screen",
         r"\b(?:texts?|captions?|subtitles?|titles?|writing|written|words? on)\b.*"
         r"\b(?:screen|picture|video|frame|shown|read|say|says|appears?|visible|there)\b",
@@ -85,13 +104,29 @@ _INTENTS: tuple[tuple[Intent, str], ...] = (
         r"|\bnumber of (?:\w+ )?(?:people|speakers|faces)\b",
     ),
     ("count", r"(?:几|多少)(?:个|位|名)?(?:不同的)?(?:人|说话人|讲话人|面孔)"),
+    ("on_screen", QUESTION),
     ("who_says", rf"\b{_WHO}\b.*\b{_SPEAK}\b.{{4,}}[\w”\"'’]"),
     ("who_says", r"谁.*?(?:说|提到|讲|谈)(?:过|了|到|起)?(?!话)[^？?。了过话]{2,}"),
     ("who_speaks", rf"\b(?:{_WHO}|whose voice)\b.*\b(?:{_SPEAK}|heard|hear)\b|\bspeakers\b"),
-    ("who_speaks", r"谁.*(?:说话|讲话|发言|在说|在讲|开口)"),
-    ("when", r"\b(?:when|what time|at what (?:time|point|moment)|how (?:early|late|soon))\b"),
-    ("when", r"什么时候|何时|几点|几分几秒|哪个时间|多久"),
+    ("who_speaks", r"谁.*(?:说话|讲话|发言|在说|在讲|开口)|(?:说话|讲话|发言|开口)的(?:人|声音)?(?:是|有|都是)?(?:谁|哪些|哪个|哪几个)"),
+    (
+        "how_long",
+        r"\bhow (?:long|many (?:seconds|minutes|hours)|much (?:time|of the time)|much screen time)\b(?! (?:ago|into|until|till)\b)"
+        r"|\bduration\b",
+    ),
+    (
+        "how_long",
+        r"(?:多久|多长(?:时间)?|多少(?:秒|分钟|小时|时间)|(?<![第前后近去这那头初])几(?:秒钟?|分钟|个?小时))(?!钟|[之以]?[前后])|时长",
+    ),
+    (
+        "when",
+        r"\b(?:when|what time|at what (?:time|point|moment)|how (?:early|late|soon|often|many times))\b"
+        r"|\bhow (?:far|many (?:seconds|minutes|hours)) into\b",
+    ),
+    ("when", r"\bwhere\b.*\b(?:first|last)\b"),  # of a film: at which moment
+    ("when", r"什么时候|何时|几点|几次|多少次|第几(?:秒|分)|几分几秒|哪个时间|多久|(?:在哪里?|哪儿).*(?:第一次|最先|最后)"),
     ("says", rf"\bwhat (?:do|does|did|is|are|was|were|else|has|have)\b.*\b{_SPEAK}\b|\bquote\b"),
+    ("says", rf"\b(?:do|does|did|has|have)\b.*\b{_SPEAK}\b (?:any|some)thing\b"),
     ("says", r"(?:说|讲|谈|聊|提到)(?:了|过|的是|的)?(?:些)?(?:什么|啥|哪些)"),
     (
         "objects",
@@ -115,7 +150,7 @@ _INTENTS: tuple[tuple[Intent, str], ...] = (
         r"\b(?:list|name|show)(?: me)?(?: all)?(?: the)? (?:people|persons|characters|faces)\b"
         r"|\b(?:which|what) (?:people|persons|characters)\b",
     ),
-    ("who", r"(?:有|是|都有|看到|出现)(?:了)?(?:谁|哪些人|哪几个人)|谁(?:出现|在画面|在里面|在视频|在场)|哪些人"),
+    ("who", r"(?:有|是|都有|看到|出现)(?:了)?(?:谁|哪些人|哪几个人)|谁(?:是.*)?(?:出现|在画面|在里面|在视频|在场)|哪些人"),
 )
 _BIDDING = re.compile(
     r"^(?:please )?(?:find|list|show|search for|look for)(?: me)?(?: (?:all|every|each)(?: of)?)?(?: the)?"
@@ -124,6 +159,10 @@ _BIDDING = re.compile(
 )
 """A beginning such as "Find every moment where": it says what to do, not what to search for."""
 _COMPILED = tuple((intent, re.compile(pattern, re.IGNORECASE)) for intent, pattern in _INTENTS)
+
+
+_NOW = re.compile(r"\b(?:just|right) now\b|刚刚|刚才|现在", re.IGNORECASE)
+"""Words that name a time only while a source is live, when `read_times` takes them; else nothing is searched for by them."""
 
 
 def fitting(question: str) -> str:
@@ -157,8 +196,11 @@ def read(
         notes.append(Note("newest_time", newest))
     spans = [TimeSpan(known[c].source, known[c].start, known[c].end) for c in clip_ids if c in known] + times
     if span is not None:
-        within = [s for s in (_overlap(t, span) for t in spans) if s is not None]
+        within = [s for s in (overlap(t, span) for t in spans) if s is not None]
         spans = within or [span]
+    rest = _NOW.sub(" ", rest)
+    intent = _intent(text, rest, bool(named))
+    order, rest = _order(rest, intent)
     return ParsedQuestion(
         text=text,
         language=language,
@@ -166,10 +208,15 @@ def read(
         people=tuple(named),
         spans=tuple(spans),
         clips=tuple(clip_ids),
-        intent=_intent(text, rest, bool(named)),
-        order=_order(rest),
+        intent=intent,
+        order=order,
         notes=tuple(notes),
     )
+
+
+def named_in(text: str, names: NameFinder) -> list[str]:
+    """Return the persons that a text names, in order."""
+    return _people(text, names, "")[0]
 
 
 def names_of(person: Person) -> list[str]:
@@ -272,26 +319,85 @@ def _clips(text: str, sources: Sequence[Source], there: Mapping[str, Clip]) -> t
     return list(dict.fromkeys(found)), _CLIP.sub(" ", text), notes
 
 
-def _overlap(a: TimeSpan, b: TimeSpan) -> TimeSpan | None:
+def overlap(a: TimeSpan, b: TimeSpan) -> TimeSpan | None:
+    """Return what two time spans share, None if nothing."""
     start, end = max(a.start, b.start), min(a.end, b.end)
     return TimeSpan(a.source, start, end) if a.source == b.source and start < end else None
 
 
 _WHO_IS = re.compile(
-    r"^\s*(?:who(?:'s| is| was)|tell me about|what (?:do (?:you|we) know|is known) about)\b|是谁|^谁是|关于.*(?:知道|了解)什么",
+    r"^\s*(?:who(?:'s| is| was)(?! (?:next|beside|with|behind|near|before|after|in|on|at|to|opposite|left|right)\b)"
+    r"|tell me about|what (?:do (?:you|we) know|is known) about)\b"
+    r"|是谁|^谁是|关于.*(?:知道|了解)什么",
     re.IGNORECASE,
 )
 
 
+_ONE = rf"(?:{'|'.join(PLACEHOLDER.values())})"
+_ONLY_WHO = re.compile(
+    rf"^\W*(?:and |so )?who(?:'re| are| were) {_ONE}(?:(?:, ?| and |, and ){_ONE})*\W*$"
+    rf"|\bwhat(?:'s| is| was| are| were) (?:the )?(?:(?:full|real|first|last|family) )*names? of {_ONE}\W*$"
+    rf"|\bwhat(?:'s| is| was| are| were) {_ONE}(?:(?:, ?| and |, and ){_ONE})*(?: ?['’]s?)?"
+    rf"(?: (?:full|real|first|last|family))*(?: names?| called)\W*$"
+    rf"|^\W*(?:那么?|请问)?{_ONE}(?:[、和]{_ONE})*(?:的名字(?:都|各自)?(?:是|叫)|(?:都|各自)?叫)(?:什么|啥)",
+    re.IGNORECASE,
+)
+"""A question for persons and nothing of theirs: "what is Ann's name", not "what is Ann's dog's name"."""
+
+
+def _others(rest: str) -> int:
+    """Return how many words beside people a question has."""
+    return sum(word.strip(",.;:!?") not in ("and", *PLACEHOLDER.values()) for word in rest.split())
+
+
 def _intent(text: str, rest: str, named: bool) -> Intent | None:
-    if named and _WHO_IS.search(text) and not re.search(rf"\b{_SPEAK}\b", text, re.IGNORECASE) and len(rest.split()) <= 7:
+    if (
+        named
+        and (_WHO_IS.search(text) or _ONLY_WHO.search(" ".join(rest.split())))
+        and not re.search(rf"\b{_SPEAK}\b", text, re.IGNORECASE)
+        and _others(rest) <= 7
+    ):
         return "who_is"
     return next((intent for intent, pattern in _COMPILED if pattern.search(rest)), None)
 
 
-def _order(text: str) -> Literal["first", "last"] | None:
-    if re.search(r"\b(?:first|earliest|initially)\b|最先|最早|第一个|首先|第一次", text, re.IGNORECASE):
-        return "first"
-    if re.search(r"\b(?:last|latest|finally|final)\b|最后", text, re.IGNORECASE):
-        return "last"
-    return None
+_NO_ORDER = r"(?![ -](?:names?|lady|floor|class|aid|nights?|weeks?|months?|years?|amendment|minister)\b)"
+"""After which "first" and "last" are part of a name."""
+_ORDERS: dict[Literal["first", "last"], re.Pattern[str]] = {
+    "first": re.compile(
+        rf"\b(?:for |at )?(?:the )?(?:very )?(?:first|earliest)\b{_NO_ORDER}(?: of all\b| time\b)?|\binitially\b"
+        r"|最先|最早|第一个|首先|第一次|第一句",
+        re.IGNORECASE,
+    ),
+    "last": re.compile(
+        rf"\b(?:for |at )?(?:the )?(?:very )?(?:last|latest|final)\b{_NO_ORDER}(?: of all\b| time\b)?|\bfinally\b"
+        r"|最后一次|最后一个|最后一句|最后",
+        re.IGNORECASE,
+    ),
+}
+"""The words of an order; they are not searched for."""
+
+
+QUOTED = re.compile(r"“[^”]*”|\"[^\"]*\"|「[^」]*」|(?<!\w)'[^']*'(?!\w)")
+"""What stands in quotation marks."""
+_AFTER_SPEAKING = re.compile(rf"\b{_SPEAK}\b(?P<between>.*)$", re.IGNORECASE)
+
+
+def _order(text: str, intent: Intent | None) -> tuple[Literal["first", "last"] | None, str]:
+    """Return the order that a question asks for, and the question without the words of it; of what is said they are words as others are."""
+    plain = QUOTED.sub(lambda m: "\0" * len(m.group()), text)
+    for order, words in _ORDERS.items():
+        found = [m for m in words.finditer(plain) if not (intent in ("who_says", "says") and _of_what_is_said(plain, m))]
+        if found:
+            for m in reversed(found):
+                text = f"{text[: m.start()]} {text[m.end() :]}"
+            return order, text
+    return None, text
+
+
+def _of_what_is_said(text: str, word: re.Match[str]) -> bool:
+    """Return whether "first" or "last" belongs to what is said: "who mentions the last day", not "who speaks first about work"."""
+    spoken = _AFTER_SPEAKING.search(text[: word.start()])
+    if spoken is None or re.match(r"\W*\w", text[word.end() :]) is None or word.group().lower().endswith("time"):
+        return False
+    return bool(spoken["between"].strip()) or word.group().lower().startswith("the ")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from m3desk.control.citing import Part, moment_of
-from m3desk.control.facts import Answer
+from m3desk.control.citing import CitedSpan, Part, moment_of
+from m3desk.control.facts import Answer, beyond, people_answer, presences, seconds_lacking, so_far_of
 from m3desk.control.query import ParsedQuestion
 from m3desk.control.search import Hit, Search
+from m3desk.control.text_kinds import kind_asked, of_kind
+from m3desk.control.times import TimeSpan
 from m3desk.control.wording import say
+from m3desk.domain.clip import clock
 from m3desk.domain.memory import StoredSentence
 
 MOST = 4
@@ -36,7 +40,7 @@ def supported(hits: Sequence[Hit], asked: ParsedQuestion, search: Search, *, wor
     cover = COVER_TO_ASK if worth_asking else COVER
     near = search.near[1 if worth_asking else 0]
     if asked.spans and not search.telling(asked.plain):
-        return list(hits)
+        return [h for h in hits if not asked.people or set(asked.people) & set(h.sentence.people)]
     telling = search.telling(asked.plain)
     good = []
     for hit in hits:
@@ -63,10 +67,18 @@ def quote(asked: ParsedQuestion, hits: Sequence[Hit], search: Search, *, instead
     if wants_all(asked, search):
         return scene(asked, search, lead)
     good = supported(hits, asked, search)
+    if asked.intent == "on_screen" and (kind := kind_asked(asked.plain)) not in (None, "sign") and not beyond(asked, search):
+        held = of_kind(kind, [h.sentence.shown for h in good])
+        good = [h for h, fits in zip(good, held, strict=True) if fits]
+        if not good:
+            name = say(f"kind_{kind}", asked.language)
+            return Answer((Part(say("no_kind", asked.language, kind=name, so_far=so_far_of(asked, search, None))),), found=False)
     if not good:
         return absent(asked, search, hits)
     best = good[0].score
     chosen = [h.sentence for h in good if h.score >= best - MARGIN][:MOST]
+    if asked.order is not None:
+        chosen.sort(key=lambda s: (s.source, s.start), reverse=asked.order == "last")
     return Answer((Part(lead), *quoted(chosen)))
 
 
@@ -76,14 +88,53 @@ def quoted(sentences: Sequence[StoredSentence]) -> list[Part]:
 
 
 def scene(asked: ParsedQuestion, search: Search, lead: str = "") -> Answer:
-    """Answer what happens, in order: the sentences of the time span, evenly sampled if there are many."""
-    told = search.story(asked.spans, ("says", "appears", "text"))
-    step = max(1.0, len(told) / MOST_OF_A_SCENE)
+    """Answer what happens, in order: all sentences of the time span; of many those that tell most, evenly sampled.
+
+    Of what follows a moment, or happens first or last, those next to it.
+    """
+    told = search.story(asked, ("says", "appears", "text"))
+    if asked.spans and len(everything := search.story(asked, ())) <= MOST_OF_A_SCENE:
+        told = everything  # of a short or quiet time
+    if asked.order == "last":
+        told = told[-MOST_OF_A_SCENE:]
+    step = 1.0 if asked.follows or asked.order else max(1.0, len(told) / MOST_OF_A_SCENE)
     chosen = [s for n in range(min(MOST_OF_A_SCENE, len(told))) if (s := search.sentence(told[int(n * step)])) is not None]
     if not chosen:
-        return Answer((Part(say("absent" if asked.spans else "empty", asked.language)),), found=False)
-    lead = (lead or say("quoting", asked.language)) + say("scene", asked.language) + "\n"
+        return uneventful(asked, search)
+    lead = lead or say("quoting", asked.language)
+    if len(chosen) > 1:
+        lead += say("scene", asked.language) + "\n"
     return Answer((Part(lead), *quoted(chosen)))
+
+
+def uneventful(asked: ParsedQuestion, search: Search) -> Answer:
+    """Answer who is there in a time without sentences, or that nobody is; not found if the memory does not know that time."""
+    known = [replace(t, end=min(t.end, search.known_until(t.source))) for t in asked.spans[:MOST]]
+    spans = [(t, clip) for t in known if t.start < t.end and (clip := search.clip_at(t.source, t.start)) is not None]
+    if asked.spans and not seconds_lacking(asked, search) and all(0 < search.end_of(t.source) <= t.start for t in asked.spans):
+        end = max(search.end_of(t.source) for t in asked.spans)
+        return Answer((Part(say("over", asked.language, end=clock(end))),), found=False)
+    if not spans or any(search.unwatched(t) for t, _ in spans):
+        return Answer((Part(say("absent" if asked.spans else "empty", asked.language)),), found=False)
+    if presences(asked, search, None):
+        return people_answer(asked, search, None, spoken=False)
+    so_far = so_far_of(asked, search, None)
+    return Answer(tuple(
+        Part(
+            say(_without_faces(search, t), asked.language, start=clock(t.start), end=clock(t.end), so_far=so_far),
+            (CitedSpan(clip.id, t.source, t.start, t.end),),
+        )
+        for t, clip in spans
+    ))  # fmt: skip
+
+
+def _without_faces(search: Search, span: TimeSpan) -> str:
+    """Return which sentence tells of a time in which no face is recognised: whether people are in view is not always known."""
+    if search.waits(span):
+        return "waits"
+    if any(o.label == "person" for o in search.reader.objects(span.source, span.start, span.end)):
+        return "faceless"
+    return "no_face" if search.bodies_left_out(span) else "uneventful"
 
 
 def absent(asked: ParsedQuestion, search: Search, hits: Sequence[Hit]) -> Answer:

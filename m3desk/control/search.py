@@ -23,8 +23,9 @@ from m3desk.control.wording import GENERIC
 from m3desk.domain.clip import Clip, clock
 from m3desk.domain.evidence import Floats, ObjectSeen, TextOnScreen
 from m3desk.domain.graph import NodeRow
+from m3desk.domain.live import OBJECTS_AND_TEXTS
 from m3desk.domain.memory import StoredSentence
-from m3desk.domain.people import Person
+from m3desk.domain.people import Person, TrackRow
 from m3desk.errors import CorrectionError
 from m3desk.ports import FoundClip, FoundNode, TextEmbedder
 
@@ -63,6 +64,7 @@ class ResultReader(SearchReader, Protocol):
 
     def node(self, id_: str) -> NodeRow: ...
     def things(self) -> list[NodeRow]: ...
+    def tracks(self, source: str, start: int | None = None, end: int | None = None) -> list[TrackRow]: ...
     def objects(self, source: str, start: int | None = None, end: int | None = None) -> list[ObjectSeen]: ...
     def texts(self, source: str, start: int | None = None, end: int | None = None) -> list[TextOnScreen]: ...
 
@@ -119,6 +121,8 @@ class Search:
         self.sources = list(self.known.sources)
         self._clips = self.known.clips
         self.people = self.known.shown
+        self.unmemorized: TimeSpan | None = None
+        """The time of a live source that is not memorized yet."""
         self._read: dict[str, StoredSentence] = {}
         self._cache = cache
         if text_vectors is None:
@@ -378,22 +382,45 @@ class Search:
             if not table.people(row) and (s := self.sentence(table.ids[row])) is not None:
                 yield s
 
-    def story(self, spans: Sequence[TimeSpan], events: Collection[str]) -> list[str]:
-        """Return the ids of the sentences in these time spans (none: everywhere), in order: of these events, or all if none match."""
+    def story(self, asked: ParsedQuestion, events: Collection[str]) -> list[str]:
+        """Return the ids of the sentences in the time asked for (none: everywhere), in order: of these events and the people asked for.
+
+        Where no sentence tells of these events, of all; where none tells of these people, of everybody. Of what follows a moment those that
+        begin after it, if any do.
+        """
         table = self._table
         start, end = table.column("start"), table.column("end")
         rows = table.of_kinds(["episodic"])
-        if spans:
+        if asked.spans:
             inside = np.zeros(table.count, np.bool_)
-            for t in spans:
+            later = np.zeros(table.count, np.bool_)
+            for t in asked.spans:
                 inside |= table.of_source(t.source) & (start < t.end) & (end > t.start)
-            rows &= inside
+                later |= start >= t.start
+            rows &= inside & later if asked.follows and (rows & inside & later).any() else inside
+        if asked.people and (rows & table.speaks_of(asked.people)).any():
+            rows &= table.speaks_of(asked.people)
         telling = np.zeros(table.count, np.bool_)
         for event in events:
             telling |= table.of_event(event)
         chosen = np.flatnonzero(rows & telling) if (rows & telling).any() else np.flatnonzero(rows)
-        source, names = table.column("source"), table.sources.values
-        return [table.ids[row] for row in sorted(chosen.tolist(), key=lambda row: (names[source[row]], start[row], table.ids[row]))]
+        return [table.ids[row] for row in table.in_order(chosen).tolist()]
+
+    def in_time(self, asked: ParsedQuestion, before: Before | None) -> Iterator[StoredSentence]:
+        """Yield what happens with the people and in the time asked for, in order; from the end for a question of the last."""
+        table = self._table
+        rows = self._may_be_found(("episodic",), asked.spans, before)
+        if asked.people:
+            rows &= table.speaks_of(asked.people)
+        found = table.in_order(np.flatnonzero(rows)).tolist()
+        for row in reversed(found) if asked.order == "last" else found:
+            if (s := self.sentence(table.ids[row])) is not None and not self.precedes(s, asked):
+                yield s
+
+    @staticmethod
+    def precedes(sentence: StoredSentence, asked: ParsedQuestion) -> bool:
+        """Return whether a sentence begins before a time of which only what follows is asked for."""
+        return asked.follows and any(t.source == sentence.source and sentence.start < t.start for t in asked.spans)
 
     @cached_property
     def _shown(self) -> dict[str, str]:
@@ -413,6 +440,31 @@ class Search:
     def waiting_clips(self) -> list[Clip]:
         """Return the clips that are not memorized yet."""
         return [c for c in self._clips.values() if c.state == "queued"]
+
+    def unwatched(self, span: TimeSpan) -> bool:
+        """Return whether a clip of this time could not be memorized."""
+        return any(c.state in ("failed", "skipped") for c in self._within(span))
+
+    def waits(self, span: TimeSpan) -> bool:
+        """Return whether nothing of this time is memorized yet."""
+        within = self._within(span)
+        return bool(within) and all(c.state == "queued" for c in within)
+
+    def bodies_left_out(self, span: TimeSpan) -> bool:
+        """Return whether people without a face were not looked for in some of a time: memorizing was behind."""
+        return any(OBJECTS_AND_TEXTS in c.given_up for c in self._within(span))
+
+    def _within(self, span: TimeSpan) -> list[Clip]:
+        return [c for c in self._clips.values() if c.source == span.source and c.start < span.end and c.end > span.start]
+
+    def end_of(self, source: str) -> int:
+        """Return when the last clip of a source ends, 0 if it has none."""
+        return max((c.end for c in self._clips.values() if c.source == source), default=0)
+
+    def known_until(self, source: str) -> int:
+        """Return until when something can be known of a source: its end, of a live source what is memorized."""
+        end, lacks = self.end_of(source), self.unmemorized
+        return min(end, lacks.start) if lacks is not None and lacks.source == source else end
 
     def clip_at(self, source: str, at: int) -> Clip | None:
         """Return the clip that contains a time of a source."""

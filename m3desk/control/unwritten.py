@@ -14,12 +14,13 @@ import numpy as np
 
 from m3desk.control.search import ResultReader, Search
 from m3desk.control.snapshots import SnapshotCache
+from m3desk.control.times import TimeSpan
 from m3desk.control.wording import say
 from m3desk.domain.changed import Changed
 from m3desk.domain.clip import Source
 from m3desk.domain.evidence import Floats
 from m3desk.domain.ids import clip_id
-from m3desk.domain.live import Heard, Seen
+from m3desk.domain.live import Heard, Seen, Unmemorized
 from m3desk.domain.memory import Outline, StoredSentence
 from m3desk.domain.people import Observed
 from m3desk.events import AskDone, AskRound
@@ -110,23 +111,32 @@ def _sentence(node: str, heard: Heard, observed: Observed) -> StoredSentence:
     )  # fmt: skip
 
 
-def with_unwritten(
-    cache: SnapshotCache, search: Search, heard: Sequence[Heard], seen: Sequence[Seen], vectors: TextEmbedder | None, now: int
-) -> Search:
-    """Return a search that also sees these words and stays of one live source, whose newest moment is `now` (microseconds)."""
-    source = next(iter([*(h.source for h in heard), *(s.source for s in seen)]), None)
-    known = search.known
-    if source is None or source not in {s.id for s in known.sources}:
+def with_unwritten(cache: SnapshotCache, search: Search, lacking: Unmemorized, vectors: TextEmbedder | None) -> Search:
+    """Return a search that also sees these words and stays of one live source, and knows which time of it is not memorized."""
+    source, known = lacking.source, search.known
+    if source not in {s.id for s in known.sources}:
         return search
+    sources = [replace(s, duration=max(s.duration or 0, lacking.end)) if s.id == source else s for s in known.sources]
+    found = _laid_over(cache, search, lacking, sources, vectors) if lacking.heard or lacking.seen else search
+    found.sources = sources
+    found.unmemorized = TimeSpan(source, lacking.start, lacking.end)
+    return found
+
+
+def _laid_over(
+    cache: SnapshotCache, search: Search, lacking: Unmemorized, sources: Sequence[Source], vectors: TextEmbedder | None
+) -> Search:
+    """Return a search over a snapshot that also holds these words and stays; the same one if there is too much to add."""
+    source, known = lacking.source, search.known
     clips = sorted((c for c in known.clips.values() if c.source == source), key=lambda c: c.index)
 
     def place(at: int) -> str:
         return next((c.id for c in clips if c.start <= at < c.end), clip_id(source, clips[-1].index + 1 if clips else 0))
 
     people = {p.id: p for p in search.people}
-    words = [replace(h, name=people[h.person].shown) if h.person in people else replace(h, person=None, name="") for h in heard]
-    sources = [replace(s, duration=max(s.duration or 0, now)) if s.id == source else s for s in known.sources]
-    over = Unwritten(search.reader, sources, place, words, [s for s in seen if s.person in people], vectors if known.model else None)
+    words = [replace(h, name=people[h.person].shown) if h.person in people else replace(h, person=None, name="") for h in lacking.heard]
+    seen = [s for s in lacking.seen if s.person in people]
+    over = Unwritten(search.reader, sources, place, words, seen, vectors if known.model else None)
     more = cache.beside(known, over, over.changed(known.version))
     return search if more is None else Search(over, more, vectors, more)
 

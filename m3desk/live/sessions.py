@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from m3desk import events, private
 from m3desk.domain.changed import Changed
 from m3desk.domain.clip import MICROSECOND, Source
-from m3desk.domain.live import MOST_PICTURES, SEMANTIC, GivenUp, Heard, Keep, Outdated, Seen
+from m3desk.domain.live import MOST_PICTURES, SEMANTIC, GivenUp, Keep, Outdated, Unmemorized
 from m3desk.errors import M3DeskError, SourceError, UsageError, line_of
 from m3desk.live.newest import Newest
 from m3desk.live.retention import delete, outdated
@@ -262,15 +262,17 @@ class Live:
             ask, f"The last {session.unknown():.0f} seconds are not memorized yet: of them only names and subtitles are known."
         )
 
-    def unwritten(self, memorized: Callable[[str], int]) -> tuple[list[Heard], list[Seen], int]:
-        """Return what was heard and seen of the live source but is not memorized, and its newest moment in microseconds.
+    def unwritten(self, memorized: Callable[[str], int]) -> Unmemorized | None:
+        """Return what was heard and seen of the live source but is not memorized; None without a live source.
 
         `memorized`: returns the end of a source's last memorized clip.
         """
         session = self._session
         if session is None or not session.running:
-            return [], [], 0
-        return *self.newest.since(session.source.id, memorized(session.source.id)), session.recorded
+            return None
+        source, start = session.source.id, memorized(session.source.id)
+        heard, seen = self.newest.since(source, start)
+        return Unmemorized(source, start, max(start, session.recorded), tuple(heard), tuple(seen))
 
     # ------------------------------------------------------------------ retention
 

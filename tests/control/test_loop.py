@@ -6,6 +6,8 @@ import pytest
 
 from m3desk.control.basis import with_basis
 from m3desk.control.loop import answer, as_chat, as_json
+from m3desk.domain.evidence import TimedBox
+from m3desk.domain.live import OBJECTS_AND_TEXTS, SEMANTIC
 from m3desk.errors import Cancelled, ModelFailed
 from m3desk.events import AskDone, AskRound, AskText
 from tests.control.made import MadeReader, Scripted, chinese, english, person, searching
@@ -28,7 +30,7 @@ def at(done):
     [
         (
             "Who appears?",
-            "Three people appear: Ann Lee [00:00], Jeff Steen? [00:04] and Person 3 [00:33]. One more is heard",
+            "Three people appear: Ann Lee [00:00], Jeff Steen? [00:04] and Person 3 [00:33]. One more voice is heard: Person 4 [01:02].",
             [0, 4, 33, 62],
         ),
         ("How many people appear in the first 10 seconds?", "Two people appear: Ann Lee [00:00] and Jeff Steen? [00:04]", [0, 4]),
@@ -38,12 +40,14 @@ def at(done):
         ("Who speaks last?", "Ann Lee speaks last: “Bin blue at F two now.” [01:33]", [93]),
         ("What does Person 3 say?", "Person 3 says: “My flight to Zurich leaves at nine.” [00:35]", [35]),
         ("When does Ann appear?", "Ann Lee is seen at 00:00–00:08 [00:00] and 01:32–01:39 [01:32].", [0, 92]),
+        ("Where does Ann speak last?", "Ann Lee speaks at 01:33–01:36 [01:33].", [93]),
+        ("Where does Ann first appear?", "Ann Lee is seen at 00:00–00:08 [00:00].", [0]),
         ("Who says bin blue?", "Ann Lee says: “Bin blue at F two now.” [01:33]", [93]),
         ("When is the budget mentioned?", "the budget today.” [00:05]", [5]),
         ("What text is on the screen?", "“Host JEFF STEEN” [00:04] and “Room 12” [01:35]", [4, 95]),
         ("What is on the screen after 1:30?", "On the screen one reads “Room 12” [01:35].", [95]),
         ("Who is Jeff Steen?", "Person 2 is introduced as Jeff Steen: “Host JEFF STEEN” [00:04]", [4, 4, 5]),
-        ("What objects can be seen?", "In view: dining table [00:10].", [10]),
+        ("What objects can be seen?", "In view: chair or table [00:10].", [10]),
     ],
 )
 def test_what_the_evidence_answers_is_read_from_it(tmp_path, question, holds, times):
@@ -51,6 +55,230 @@ def test_what_the_evidence_answers_is_read_from_it(tmp_path, question, holds, ti
     assert holds in done.answer and done.found and not done.quoted
     assert at(done) == times and all(c.mark in done.answer for c in done.citations)
     assert rounds[0].action == "search" and rounds[0].query == question
+
+
+def test_whether_somebody_says_anything_is_answered_of_them_alone(tmp_path):
+    reader = MadeReader(person(1, "Ann Lee"), person(2, "Bob", heard=False))
+    reader.hear(1, "The budget is spent.", 10, 20)
+    done, _ = run(reader, tmp_path, "Does Bob say anything?")
+    assert not done.found and done.answer == "Not in this memory: Bob is not heard saying anything."
+    done, _ = run(reader, tmp_path / "ann", "Does Ann say something?")
+    assert done.found and "The budget is spent" in done.answer
+
+
+def test_voices_without_words_are_not_taken_for_silence(tmp_path):
+    reader = MadeReader(person(1), person(2))  # as of an imported graph, which tells who speaks in its sentences alone
+    reader.tell("@ says, 'The budget is spent.'", 10, 20, who=[1])
+    for n, question in enumerate(("Who speaks?", "How many people speak?", "What does Person 1 say?", "When does Person 1 speak?")):
+        done, _ = run(reader, tmp_path / str(n), question)
+        assert "heard" not in done.answer
+    assert "The budget is spent" in done.answer and done.found
+
+
+def imported():
+    """A memory whose sentences alone tell who speaks."""
+    reader = MadeReader(person(1), person(2))
+    reader.tell("@ enters the room.", 0, 30, who=[2])
+    reader.tell("@ writes, 'It is the first day.'", 0, 30, who=[2])
+    reader.tell("@: 'Good morning.'", 30, 60, who=[1])
+    reader.tell("@ smiles and asks @, 'Is that your first time here?'", 60, 90, who=[2, 1])
+    reader.tell("@ says, 'This is what we bought first, the last one.'", 60, 90, who=[1])
+    reader.tell("@ replies, 'So long.'", 90, 120, who=[2])
+    reader.tell("@ leaves the room.", 90, 120, who=[1])
+    return reader
+
+
+@pytest.mark.parametrize(
+    ("question", "holds", "times"),
+    [
+        ("Who speaks first?", "Person 1: 'Good morning.' [00:30]", [30]),
+        ("Who is the first to speak?", "Person 1: 'Good morning.' [00:30]", [30]),
+        ("Where does Person 2 speak first?", "asks Person 1, 'Is that your first time here?' [01:00]", [60]),
+        ("When does Person 1 last speak?", "This is what we bought", [60]),
+        ("Who speaks last?", "Person 2 replies, 'So long.' [01:30]", [90]),
+        ("What does Person 2 say first?", "Is that your first time here?", [60]),
+        ("What does Person 1 do last?", "Person 1 leaves the room [01:30].", None),
+        ("When does somebody enter the room for the first time?", "Person 2 enters the room [00:00]", [0]),
+        ("When is the first day?", "It is the first day", None),
+        ("谁最先说话？", "Good morning", [30]),
+        ("Person 2最后说了什么？", "So long", [90]),
+    ],
+)
+def test_first_and_last_are_an_order_in_time_and_no_words_to_search_for(tmp_path, question, holds, times):
+    done, _ = run(imported(), tmp_path, question)
+    assert done.found and holds in done.answer.split("fits best. ")[-1].split("记忆。")[-1].splitlines()[0]
+    assert times is None or at(done) == times
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "times"),
+    [
+        (
+            "Who is the main person?",
+            "Seen longest: Person 3 (17 s) [00:33], Ann Lee (15 s) [00:00] and Jeff Steen? (8 s) [00:04]."
+            " Heard longest: Ann Lee (6 s) [00:01], Jeff Steen? (4 s) [00:05] and Person 3 (3 s) [00:35].",
+            [33, 0, 4, 1, 5, 35],
+        ),
+        (
+            "Who speaks most?",
+            "Heard longest: Ann Lee (6 s) [00:01], Jeff Steen? (4 s) [00:05] and Person 3 (3 s) [00:35].",
+            [1, 5, 35],
+        ),
+        ("Who talks the longest after 0:30?", "Heard longest: Ann Lee (3 s) [01:33]", [93, 35, 62]),
+        ("Who is seen longest?", "Seen longest: Person 3 (17 s) [00:33], Ann Lee (15 s) [00:00] and Jeff", [33, 0, 4]),
+        (
+            "Who is on screen the most in the first ten seconds?",
+            "Seen longest: Ann Lee (8 s) [00:00] and Jeff Steen? (6 s) [00:04].",
+            [0, 4],
+        ),
+        ("Who has the most screen time?", "Seen longest: Person 3 (17 s)", [33, 0, 4]),
+        ("谁说话最多？", "说话时间最长的依次是Ann Lee（6秒）", [1, 5, 35]),
+        ("谁出现的时间最长？", "出现时间最长的依次是Person 3（17秒）", [33, 0, 4]),
+        ("主角是谁？", "出现时间最长的依次是Person 3（17秒）", [33, 0, 4, 1, 5, 35]),
+        ("主要人物是谁", "说话时间最长的依次是Ann Lee（6秒）", [33, 0, 4, 1, 5, 35]),
+    ],
+)
+def test_who_is_seen_or_heard_longest_is_told_in_seconds(tmp_path, question, answer, times):
+    done, _ = run(english(), tmp_path, question)
+    assert answer in done.answer and done.found and at(done) == times
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "times"),
+    [
+        ("How long is Ann seen?", "Ann Lee is seen for 15 s [00:00].", [0]),
+        ("How long does Ann speak?", "Ann Lee speaks for 6 s [00:01].", [1]),
+        (
+            "How long do people speak?",
+            "Heard longest: Ann Lee (6 s) [00:01], Jeff Steen? (4 s) [00:05] and Person 3 (3 s) [00:35].",
+            [1, 5, 35],
+        ),
+        ("For how many seconds is Person 3 there?", "Person 3 is seen for 17 s [00:33]. Person 3 speaks for 3 s [00:35].", [33, 35]),
+        ("How long does Ann speak after 0:30?", "Ann Lee speaks for 3 s [01:33].", [93]),
+        ("How long is the video?", "The film is 2 min 0 s long [00:00].", [0]),
+        ("Ann Lee说了多久？", "Ann Lee说了6秒的话 [00:01]。", [1]),
+        ("Person 3出现了多长时间？", "Person 3出现了17秒 [00:33]。", [33]),
+        ("视频有多长？", "影片的长度是2分0秒 [00:00]。", [0]),
+    ],
+)
+def test_how_long_is_told_in_seconds(tmp_path, question, answer, times):
+    done, _ = run(english(), tmp_path, question)
+    assert done.answer == answer and at(done) == times
+
+
+def test_who_speaks_longest_without_words_cites_what_tells_of_them(tmp_path):
+    reader = imported()
+    reader._people = [replace(p, speech_time=n * 60_000_000) for n, p in enumerate(reader._people, 2)]
+    done, _ = run(reader, tmp_path, "Who speaks most?")
+    assert done.answer == "Heard longest: Person 2 (3 min 0 s) [00:00] and Person 1 (2 min 0 s) [00:30]." and at(done) == [0, 30]
+
+
+def test_what_two_moments_show_at_once_counts_once(tmp_path):
+    reader = MadeReader(person(1), person(2))
+    for who, start, end in ((1, 0, 10), (1, 5, 12), (2, 0, 11)):
+        reader.see(who, start, end)
+    done, _ = run(reader, tmp_path, "Who is seen most?")
+    assert "Person 1 (12 s) [00:00] and Person 2 (11 s)" in done.answer
+
+
+def notices():
+    reader = MadeReader(person(1))
+    reader.see(1, 0, 8)
+    for n, text in enumerate(("STATEMENT ON IRAN", "JULY 14,2015", "Call 1066 0122 688", "www.example.org", "Only $ 12", "19:30")):
+        reader.text(text, n, n + 1)
+    reader.hear(1, "I take the sign and the number of the beast.", 2, 4)
+    return reader
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "times"),
+    [
+        ("What is the date?", "On the screen one reads “JULY 14,2015” [00:01].", [1]),
+        ("What date is it?", "“JULY 14,2015”", [1]),
+        ("What year is it?", "“JULY 14,2015”", [1]),
+        ("What is the phone number?", "one reads “Call 1066 0122 688” [00:02].", [2]),
+        ("What's the website?", "“www.example.org” [00:03].", [3]),
+        ("What is the price?", "“Only $ 12” [00:04].", [4]),
+        ("What time is it?", "“19:30” [00:05].", [5]),
+        ("Which numbers are shown?", "“JULY 14,2015” [00:01], “Call 1066 0122 688” [00:02], “Only $ 12”", [1, 2, 4, 5]),
+        ("What does the sign say?", "not known. On the screen one reads “STATEMENT ON IRAN” [00:00], “JULY", [0, 1, 2, 3, 4, 5]),
+        ("What does the banner say at the beginning?", "“STATEMENT ON IRAN” [00:00]", [0, 1, 2, 3, 4, 5]),
+        ("What is written on the board?", "“STATEMENT ON IRAN” [00:00]", [0, 1, 2, 3, 4, 5]),
+        ("日期是什么？", "屏幕上写着“JULY 14,2015” [00:01]。", [1]),
+        ("今天几号？", "屏幕上写着“JULY 14,2015” [00:01]。", [1]),
+        ("电话号码是多少？", "屏幕上写着“Call 1066 0122 688” [00:02]。", [2]),
+        ("牌子上写着什么？", "不清楚文字写在什么东西上。屏幕上写着“STATEMENT ON IRAN” [00:00]、", [0, 1, 2, 3, 4, 5]),
+        ("横幅上写的是什么？", "屏幕上写着“STATEMENT ON IRAN” [00:00]、", [0, 1, 2, 3, 4, 5]),
+    ],
+)
+def test_a_question_for_a_kind_of_text_is_answered_from_the_screen(tmp_path, question, answer, times):
+    done, _ = run(notices(), tmp_path, question)
+    assert answer in done.answer and done.found and at(done) == times
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is the date?", "Not in this memory: no date is read on the screen."),
+        ("What's the e-mail address?", "Not in this memory: no e-mail address is read on the screen."),
+        ("电话号码是多少？", "这段记忆里没有在屏幕上读到电话号码。"),
+    ],
+)
+def test_a_kind_of_text_that_nothing_holds_is_absent(tmp_path, question, answer):
+    done, _ = run(english(), tmp_path, question)
+    assert done.answer == answer and not done.found and done.citations == ()
+
+
+def test_a_date_that_is_said_is_quoted(tmp_path):
+    reader = MadeReader(person(1))
+    reader.hear(1, "The date of today is July 14.", 3, 6)
+    reader.hear(1, "A date tastes sweet.", 9, 12)
+    done, _ = run(reader, tmp_path, "What is the date?")
+    assert done.found and at(done) == [3]
+
+
+@pytest.mark.parametrize(
+    "question", ["What is the date of the wedding?", "Who speaks most about cats?", "What does the man with the sign say?"]
+)
+def test_what_is_asked_beyond_a_kind_is_not_left_out(tmp_path, question):
+    done, _ = run(english(), tmp_path, question)
+    assert "On the screen" not in done.answer and "longest" not in done.answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("刚才说了什么？", "有人说：“你好。” [00:03]李明说：“红色的杯子在厨房的架子上。” [00:10]"),
+        ("刚刚他们聊了些什么", "“你好。” [00:03]李明说：“红色的杯子在厨房的架子上。” [00:10]"),
+        ("刚才谁在说话？", "有一个人说话：李明 [00:10]。"),
+        ("What was said just now?", "“你好。” [00:03] 李明 says: “红色的杯子在厨房的架子上。” [00:10]"),
+        ("What is said about cars?", "This is not in this memory"),
+        ("关于汽车说了什么？", "这段记忆里没有这个内容。"),
+        ("红色的杯子说了什么", "李明说：“红色的杯子在厨房的架子上。” [00:10]"),
+    ],
+)
+def test_a_question_about_what_is_said_is_answered_with_what_is_said(tmp_path, question, answer):
+    reader = MadeReader(person(1, "李明"))
+    reader.tell("有人说：“~”", 3, 5, event="says", said="你好。", language="zh")
+    reader._sentences[-1] = replace(reader._sentences[-1], quoted=((5, 8),))
+    reader.hear(1, "红色的杯子在厨房的架子上。", 10, 14, language="zh")
+    reader.tell("画面中有盆栽、汽车和红色的杯子。", 12, 14, event="object", language="zh")
+    reader.tell("In view: potted plants and cars.", 12, 14, event="object")
+    done, _ = run(reader, tmp_path, question)
+    assert answer in done.answer and "盆栽" not in done.answer and "potted" not in done.answer
+
+
+def test_of_a_time_and_a_person_only_that_person_is_told(tmp_path):
+    done, _ = run(imported(), tmp_path, "What does Person 2 do after 1:35?")
+    assert done.found and "Person 1" not in done.answer and at(done) == [90]
+
+
+def test_what_is_told_of_one_time_is_told_in_its_order(tmp_path):
+    reader = MadeReader(person(1))
+    for n in range(12):
+        reader.tell(f"Step {n} is done.", 0, 30)
+    done, _ = run(reader, tmp_path, "What happens at first?")
+    assert [line.split()[1] for line in done.answer.splitlines()[1:]] == [str(n) for n in range(8)]
 
 
 def test_when_somebody_does_something_is_told_of_them_alone(tmp_path):
@@ -67,6 +295,7 @@ def test_when_somebody_does_something_is_told_of_them_alone(tmp_path):
     ("question", "holds"),
     [
         ("谁出现了？", "画面中出现了2个人：李明 [00:00]和Person 2 [00:12]。"),
+        ("李明第一次说话是什么时候？", "李明说话的时间是00:01"),
         ("李明说了什么？", "李明说：“红色的杯子在厨房的架子上。” [00:01]"),
         ("谁提到了苏黎世？", "Person 2说：“我们明天下午去苏黎世。” [00:13]"),
     ],
@@ -105,6 +334,14 @@ def test_what_a_bidding_asks_for_is_found(tmp_path, bidding):
     assert told.found and told.citations[:1] == asked.citations[:1]
 
 
+def test_clothes_and_where_people_go_are_no_objects(tmp_path):
+    reader = english()
+    for label in ("dark red clothing", "going out left", "raised hand"):
+        reader.thing(label, 12, 14)
+    done, _ = run(reader, tmp_path, "What objects can be seen?")
+    assert done.answer == "In view: chair or table [00:10]."
+
+
 def test_an_empty_memory_holds_nothing(tmp_path):
     for question in ("Who appears?", "What happens?", "Where is the mug?", "What is on the screen?", "谁出现了？"):
         done, _ = run(MadeReader(), tmp_path / str(hash(question)), question)
@@ -120,6 +357,12 @@ def test_without_a_model_the_best_memories_are_quoted_and_that_is_said(tmp_path)
 def test_what_happens_is_told_in_order(tmp_path):
     done, _ = run(english(), tmp_path, "What happens?")
     assert done.found and at(done) == sorted(at(done)) and len(done.citations) == 8
+    assert "In order" in done.answer
+
+
+def test_of_a_single_sentence_no_order_is_told(tmp_path):
+    done, _ = run(english(), tmp_path / "one", "What happens between 0:00 and 0:01?")
+    assert len(done.citations) == 1 and "In order" not in done.answer and "\n" not in done.answer.strip()
 
 
 def test_a_model_answers_with_citations_and_names(tmp_path):
@@ -255,6 +498,90 @@ def test_an_answer_says_so_far_while_clips_that_it_asks_about_wait(tmp_path, mad
     assert "so far" not in asked_before.answer and "到目前为止" not in asked_before.answer
 
 
+def test_of_a_short_time_everything_is_told(tmp_path):
+    reader = MadeReader(person(1, "Ann Lee"))
+    reader.hear(1, "Good evening.", 2, 4)
+    reader.tell("Nobody speaks for 21 seconds.", 6, 27, event="silence")
+    reader.tell("In view: a bicycle.", 15, 18, event="objects")
+    done, _ = run(reader, tmp_path, "What happened between 0:00 and 0:25?")
+    assert at(done) == [2, 6, 15]
+
+
+def test_a_time_in_which_nothing_happens_is_told_and_cited(tmp_path):
+    done, _ = run(english(), tmp_path, "What happened in the last 15 seconds?")
+    assert done.found and done.answer == "Nobody is seen or heard from 01:45 to 02:00 [01:45]."
+    assert [(c.clip, c.start, c.end) for c in done.citations] == [("s1.c3", 105_000_000, 120_000_000)]
+    done, _ = run(chinese(), tmp_path / "zh", "1分50秒之后发生了什么？")
+    assert done.answer == "从01:50到02:00没有看到或听到任何人 [01:50]。"
+    later, _ = run(english(), tmp_path / "later", "What happened after 5:00?")
+    assert not later.found and later.answer == "This is not in this memory: it ends at 02:00."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What happened after 1:46?", "Nobody is seen or heard from 01:46 to 02:00 [01:46]."),
+        ("What happened between 1:46 and 9:00?", "Nobody is seen or heard from 01:46 to 02:00 [01:46]."),
+        ("What happened from 1:50 to 1:40?", "This is not in this memory."),
+    ],
+)
+def test_a_time_that_goes_on_after_the_last_clip_is_told_up_to_its_end(question, answer, tmp_path):
+    reader = english()
+    reader._sources = [replace(s, duration=None, state="live") for s in reader._sources]
+    assert run(reader, tmp_path, question)[0].answer == answer
+
+
+def test_a_time_without_sentences_in_which_a_body_is_in_view_is_not_told_as_one_with_nobody(tmp_path):
+    reader = english()
+    reader.thing("person", 105, 119)
+    reader._sentences = [s for s in reader._sentences if "person" not in s.entities]
+    done, _ = run(reader, tmp_path, "What happened in the last 15 seconds?")
+    assert done.answer == "From 01:45 to 02:00 people are in view, but no face is recognised and nobody is heard [01:45]."
+
+
+def test_of_a_time_in_which_bodies_were_not_looked_for_only_faces_are_denied(tmp_path):
+    reader = english()
+    reader._clips[-1] = replace(reader._clips[-1], given_up=(SEMANTIC,))
+    done, _ = run(reader, tmp_path, "What happened in the last 15 seconds?")
+    assert done.answer == "Nobody is seen or heard from 01:45 to 02:00 [01:45]."
+    reader._clips[-1] = replace(reader._clips[-1], given_up=(SEMANTIC, OBJECTS_AND_TEXTS))
+    done, _ = run(reader, tmp_path / "behind", "What happened in the last 15 seconds?")
+    assert done.answer == "No face is seen and nobody is heard from 01:45 to 02:00 [01:45]."
+
+
+def test_a_time_without_sentences_is_not_empty_if_somebody_is_there_or_nobody_looked(tmp_path):
+    reader = english()
+    reader._clips[-1] = replace(reader._clips[-1], state="failed")
+    done, _ = run(reader, tmp_path, "What happened in the last 15 seconds?")
+    assert not done.found
+    reader = english()
+    reader.see(1, 100, 119)
+    reader._sentences = [s for s in reader._sentences if s.start < 99_000_000]
+    done, _ = run(reader, tmp_path / "there", "What happened in the last 15 seconds?")
+    assert done.found and done.answer == "One person appears: Ann Lee [01:40]."
+
+
+def test_things_that_no_sentence_tells_are_no_answer_either(tmp_path):
+    reader = english()
+    reader.thing("toilet", 31, 33)
+    reader._objects[-1] = replace(reader._objects[-1], score=0.8)  # not very sure: it may be a chair
+    done, _ = run(reader, tmp_path, "What objects can be seen?")
+    assert done.answer == "In view: chair or table [00:10]."
+
+
+def test_an_animal_where_a_face_is_followed_is_no_answer(tmp_path):
+    reader = english()
+    reader.see(1, 31, 33)
+    reader.thing("cat", 31, 33)
+    x, y, w, h = reader._objects[-1].box
+    row = reader._tracks[-1]
+    boxes = (TimedBox(32_000_000, x + w / 4, y + h / 4, w / 2, h / 2),)
+    reader._tracks[-1] = replace(row, track=replace(row.track, boxes=boxes))
+    assert run(reader, tmp_path, "What objects can be seen?")[0].answer == "In view: chair or table [00:10]."
+    reader._tracks[-1] = replace(reader._tracks[-1], set_aside=True)
+    assert "cat" in run(reader, tmp_path / "none", "What objects can be seen?")[0].answer, "a user said that it is no face"
+
+
 def test_sources_are_named_where_there_are_several(tmp_path):
     reader = MadeReader(person(1), person(2), sources=2)
     reader.see(1, 3, 9)
@@ -323,3 +650,10 @@ def test_a_model_that_fails_leaves_quotes_and_the_reason(tmp_path):
     done, _ = run(english(), tmp_path, "Where is the red mug kept?", Failing())
     assert done.quoted and done.problem == "127.0.0.1:8000 does not accept the key. Set another."
     assert as_json(done, [])["problem"] == done.problem
+
+
+def test_of_a_time_that_is_not_memorized_yet_is_not_said_that_nobody_is_there(tmp_path):
+    reader = english()
+    reader._clips[-1] = replace(reader._clips[-1], state="queued")
+    done, _ = run(reader, tmp_path, "What happened between 1:45 and 2:00?")
+    assert "nothing is memorized yet" in done.answer and "obody" not in done.answer

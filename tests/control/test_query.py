@@ -53,8 +53,43 @@ def asked(text, sources=SOURCES, clips=CLIPS):
         ("What objects can be seen?", "objects"),
         ("What happens in clip 2?", "summary"),
         ("发生了什么？", "summary"),
+        ("Who is next to Jeff Steen?", None),
+        ("第一个说话的人是谁？", "who_speaks"),
+        ("谁是第一个出现的？", "who"),
+        ("How many times does Ann speak?", "when"),
+        ("李明出现了几次？", "when"),
+        ("How long does Ann speak?", "how_long"),
+        ("李明说了多久？", "how_long"),
+        ("Who is the main person?", "most"),
+        ("Who talks about the most popular song?", "who_says"),
+        ("谁说话最多？", "most"),
+        ("What is the date?", "on_screen"),
+        ("What does the banner say?", "on_screen"),
+        ("What does the man with the banner say?", "says"),
+        ("横幅上写着什么？", "on_screen"),
+        ("What is the number of people?", "count"),
         ("What colour is the car?", None),
         ("Is there a dog?", None),
+        ("What is Ann's name?", "who_is"),
+        ("What is the name of Ann Lee?", "who_is"),
+        ("What is Person 3 called?", "who_is"),
+        ("李明叫什么名字？", "who_is"),
+        ("Who are Ann and Person 3?", "who_is"),
+        ("What is Ann's dog's name?", None),
+        ("What is Ann's company called?", None),
+        ("Who are Ann's friends?", None),
+        ("李明的狗叫什么名字？", None),
+        ("最后几秒发生了什么？", "summary"),
+        ("前几分钟说了什么？", "says"),
+        ("李明说了几分钟？", "how_long"),
+        ("李明说了多久？", "how_long"),
+        ("李明在第几秒出现？", "when"),
+        ("How many minutes into the video does Ann appear?", "when"),
+        ("How many minutes does Ann speak?", "how_long"),
+        ("What numbers do they mention?", None),
+        ("李明提到了什么数字？", "says"),
+        ("What number is on the screen?", "on_screen"),
+        ("What does the clock say?", "on_screen"),
     ],
 )
 def test_a_question_is_of_its_kind(question, intent):
@@ -156,3 +191,23 @@ def test_a_clip_of_the_newest_source_is_meant_and_said():
     a = asked("what happens in CLIP_1", two, clips)
     assert a.clips == ("s2.c1",) and a.notes[0].kind == "newest_clip"
     assert asked("CLIP_77").notes[0].kind == asked("片段77里有什么").notes[0].kind == "no_clip"
+
+
+@pytest.mark.parametrize(
+    ("question", "order", "kept"),
+    [
+        ("Who says “this is my last day at work”?", None, "last"),
+        ("Who says it is the last day at work?", None, "last"),
+        ("Who mentions the last day at work?", None, "last"),
+        ("What does Ann say about the first question?", None, "first"),
+        ("Who speaks first about work?", "first", ""),
+        ("Who says work last?", "last", ""),
+        ("Who was the last to mention work?", "last", ""),
+        ("What does Ann say first?", "first", ""),
+        ("What does Ann say for the first time at work?", "first", ""),
+        ("李明最后说了什么？", "last", ""),
+    ],
+)
+def test_first_and_last_are_an_order_unless_they_are_said(question, order, kept):
+    found = asked(question)
+    assert found.order == order and (kept in found.plain if kept else not re.search("first|last|最后", found.plain))

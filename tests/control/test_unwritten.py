@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from m3desk.control import loop
 from m3desk.control.search import Search
 from m3desk.control.snapshots import SnapshotCache
 from m3desk.control.unwritten import unmemorized_from, with_unwritten, without_ids
-from m3desk.domain.live import Heard, Seen
+from m3desk.domain.live import Heard, Seen, Unmemorized
 from m3desk.events import AskDone, AskRound
 from m3desk.store.index.words import words
 from tests.control.made import BagOfWords, MadeReader, S, person
@@ -17,7 +19,7 @@ from tests.control.made import BagOfWords, MadeReader, S, person
 class Live:
     """A memory of a live source: one clip is memorized, the next waits, and more was recorded."""
 
-    def __init__(self, *heard: Heard, seen: tuple[Seen, ...] = ()) -> None:
+    def __init__(self, *heard: Heard, seen: tuple[Seen, ...] = (), source: str = "s1") -> None:
         made = MadeReader(person(1, "Ann"), person(2), clips=2)
         made._sources = [replace(s, state="live") for s in made._sources]
         made._clips[1] = replace(made._clips[1], state="queued")
@@ -26,7 +28,7 @@ class Live:
         self.made, self.cache, self.bag = made, SnapshotCache(words), BagOfWords()
         known = self.cache.snapshot(made, self.bag.name)  # type: ignore[arg-type]
         self.plain = Search(made, known, self.bag, known, self.cache)  # type: ignore[arg-type]
-        self.search = with_unwritten(self.cache, self.plain, heard, seen, self.bag, 70 * S)
+        self.search = with_unwritten(self.cache, self.plain, Unmemorized(source, 30 * S, 70 * S, heard, seen), self.bag)
 
     def ask(self, question: str) -> tuple[AskDone, list[AskRound]]:
         told = [without_ids(e) for e in loop.answer(question, self.search, None)]
@@ -82,5 +84,45 @@ def test_later_questions_and_commits_know_nothing_of_it() -> None:
 
 
 def test_a_source_that_is_not_in_the_memory_changes_nothing() -> None:
-    live = Live(replace(TRAIN, source="s9"))
+    live = Live(replace(TRAIN, source="s9"), source="s9")
     assert live.search is live.plain
+
+
+@pytest.mark.parametrize(
+    ("question", "holds"),
+    [
+        ("What was just said?", "Not in this memory so far: nobody is heard speaking. The last 40 seconds are not memorized yet."),
+        ("Who is in view right now?", "Not in this memory so far: nobody's face is seen. The last 40 seconds are not memorized yet."),
+        ("What does Person 2 say?", "Person 2 is not heard saying anything. The last 40 seconds are not memorized yet."),
+        ("Is there a giraffe?", "“giraffe”. The last 40 seconds are not memorized yet."),
+        ("What just happened?", "The last 40 seconds are not memorized yet."),
+        ("What happened 5 seconds ago?", "The last 40 seconds are not memorized yet."),
+        ("刚才说了什么？", "到目前为止，这段记忆里没有听到任何人说话。最后40秒还没有记录。"),
+    ],
+)
+def test_that_nothing_is_known_is_said_of_what_is_memorized_only(question: str, holds: str) -> None:
+    done, _ = Live().ask(question)
+    assert not done.found and holds in done.answer and "ends at" not in done.answer
+
+
+def test_of_a_time_that_is_memorized_the_last_seconds_are_not_spoken_of() -> None:
+    done, _ = Live().ask("Who speaks before 0:04?")
+    assert not done.found and "not memorized" not in done.answer and "so far" not in done.answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who just spoke?", "Somebody speaks, but it is not known so far who: “hurry up” [01:06]"),
+        ("刚才谁在说话？", "到目前为止，有人说话，但不知道是谁：“hurry up” [01:06]"),
+        ("What was just said?", "Somebody says: “hurry up” [01:06]"),
+    ],
+)
+def test_words_of_somebody_unknown_are_no_silence(question: str, answer: str) -> None:
+    done, _ = Live(Heard("s1", 66 * S, 68 * S, "hurry up", None)).ask(question)
+    assert done.found and done.answer == answer
+
+
+def test_what_is_found_so_far_is_told_as_before() -> None:
+    done, _ = Live().ask("Who speaks?")
+    assert done.answer == "One person speaks so far: Ann [00:05]."

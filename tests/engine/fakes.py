@@ -124,7 +124,7 @@ class FakeStore:
 
     def prepare(self, clip: Clip, perceived: Perceived, own: Mapping[str, Any], recent: int) -> Prepared:
         self.calls.append(f"prepare {clip.id}")
-        return Prepared(perceived, (), (), None)
+        return Prepared(perceived, perceived, (), (), None)
 
     def commit_episodic(
         self,

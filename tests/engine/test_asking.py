@@ -78,6 +78,13 @@ def test_parity_mode_answers_by_the_protocol_of_the_original(app: App, monkeypat
     assert "Two" in list(app.answering.ask("How many people appear?"))[-1].answer, "the full mode reads the evidence"
 
 
+def test_the_newest_chats_are_read_the_oldest_first(app: App) -> None:
+    for question in ("Who appears?", "Who speaks?", "What is said?"):
+        list(app.answering.ask(question))
+    with app.reader() as reader:
+        assert [chat["question"] for chat in reader.chats(2)] == ["Who speaks?", "What is said?"] and len(reader.chats()) == 3
+
+
 def test_an_answer_that_was_being_given_while_somebody_was_forgotten_is_not_kept(app: App) -> None:
     app.correct("name", {"person": "person_1", "name": "Zoe"})
     asked = app.answering.ask("Who says “We drink tea”?")
@@ -174,3 +181,15 @@ def test_questions_that_are_stopped_before_during_and_after_their_answer_leave_n
         list(app.answering.ask("Who appears?", ask=f"q{n}")) if n < 2 else None
         app.answering.stop_asking(f"q{n}")
     assert app.answering._asks == {} and len(app.answering._stopped) <= answering.EARLY
+
+
+def test_a_follow_up_is_about_what_the_memory_was_asked_last(app: App) -> None:
+    first = ask(app, "Who speaks first?")
+    then = ask(app, "And what does she say?")
+    assert then.found and "“She” is read as " in then.answer and then.citations[0].start == first.citations[0].start
+
+
+def ask(app: App, question: str) -> events.AskDone:
+    *_, done = app.answering.ask(question)
+    assert isinstance(done, events.AskDone)
+    return done

@@ -66,7 +66,7 @@ def test_what_an_earlier_run_left_running_is_ended_when_models_are_first_wanted(
     ours = [left.pid, started(left.pid)]
     orphans.new_record("r").write_text(json.dumps({"name": "vllm", "program": gone, "guard": gone, "process": ours, "members": [ours]}))
     Backends(lambda name: Path(name), profile={})
-    assert left.wait(10) != 0 and list(orphans.folder().iterdir()) == []
+    assert left.wait(30) != 0 and list(orphans.folder().iterdir()) == []
 
 
 def test_a_backend_that_is_installed_meanwhile_is_used_at_its_next_use(tmp_path, monkeypatch):

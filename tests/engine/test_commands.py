@@ -31,7 +31,7 @@ def unopened(tmp_path: Path) -> Iterator[tuple[Engine, Connection]]:
     thread.start()
     yield engine, ours
     ours.close()
-    thread.join(10)
+    thread.join(30)
     assert not thread.is_alive()
 
 
@@ -68,9 +68,9 @@ def test_models_are_listed_and_a_download_is_stopped_where_the_memory_did_not_op
     assert good
     assert "yunet" in {r["name"] for r in rows}
     unopened[1].send((1, commands.Pull((), False)))
-    assert began.wait(20)
+    assert began.wait(30)
     unopened[1].send((2, commands.StopPulling()))
-    assert stopped.wait(20)
+    assert stopped.wait(30)
 
 
 def test_a_fault_of_a_command_is_told_and_the_next_one_is_answered(
@@ -104,7 +104,7 @@ def test_a_memory_that_another_engine_is_just_closing_opens(tmp_path: Path) -> N
         pass
     assert message[1:] == (1, True, [])
     ours.send((-1, commands.Close()))
-    thread.join(10)
+    thread.join(30)
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def opening(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[threading.Event, 
     engine = Engine(theirs, "m")
 
     def open_and_work() -> None:
-        opens.wait(20)
+        opens.wait(30)
         engine._app = app
         engine._begin_queued()
 
@@ -125,7 +125,7 @@ def opening(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[threading.Event, 
     yield opens, app, ours
     opens.set()
     ours.close()
-    thread.join(10)
+    thread.join(30)
 
 
 def replies(pipe: Connection, count: int) -> list[tuple[int, bool, Any]]:
@@ -159,7 +159,7 @@ def test_commands_that_come_before_the_memory_is_open_wait_in_order_and_hold_up_
 def test_a_waveform_that_takes_long_holds_up_no_pause_and_ends_with_its_engine(opening: tuple[threading.Event, Any, Connection]) -> None:
     opens, app, pipe = opening
     listened, closed = threading.Event(), threading.Event()
-    app.make_waveform = lambda source: listened.wait(20)
+    app.make_waveform = lambda source: listened.wait(30)
     app.work = SimpleNamespace(pause=lambda paused: None)
     app.discard_if_unused = closed.set
     opens.set()
@@ -167,7 +167,7 @@ def test_a_waveform_that_takes_long_holds_up_no_pause_and_ends_with_its_engine(o
     pipe.send((2, commands.Pause(True)))
     assert [n for n, *_ in replies(pipe, 1)] == [2]
     pipe.send((-1, commands.Close()))
-    assert closed.wait(20)
+    assert closed.wait(30)
     listened.set()
 
 
@@ -178,7 +178,7 @@ def test_a_correction_that_runs_models_holds_up_no_pause_and_is_done_before_its_
     learned, done = threading.Event(), []
 
     def correct(kind: str, *_: Any, **__: Any) -> str:
-        assert learned.wait(20)
+        assert learned.wait(30)
         done.append(kind)
         return "taught"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -228,8 +229,8 @@ def test_an_error_before_the_work_begins_is_told_and_the_work_goes_on(monkeypatc
     monkeypatch.setattr(served, "_work", lambda _app: told.put("work"))
     threading.Thread(target=served._open_and_work, daemon=True).start()
     for _ in range(4):
-        assert told.get(timeout=20) == events.Notice("error", "the disk is full.", "Make room.")
-    assert told.get(timeout=20) == "work"
+        assert told.get(timeout=30) == events.Notice("error", "the disk is full.", "Make room.")
+    assert told.get(timeout=30) == "work"
 
 
 def test_a_new_memory_in_which_nothing_came_is_deleted_when_it_is_closed_and_any_other_stays(tmp_path: Path):
@@ -254,3 +255,16 @@ def test_deleting_an_empty_memory_that_is_cut_short_never_leaves_a_damaged_one(t
         assert again.check()["ok"]
     monkeypatch.undo()
     assert path.is_dir()
+
+
+@pytest.mark.parametrize(("closing", "notices"), [(False, 1), (True, 0)])
+def test_work_that_closing_cut_off_is_no_error(closing: bool, notices: int) -> None:
+    told: queue.Queue[Any] = queue.Queue()
+    served = engine.Engine(SimpleNamespace(send=lambda message: told.put(message[1])), "m")  # type: ignore[arg-type]
+    served._closing = closing
+
+    def cut_off() -> None:
+        raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
+
+    served._told(cut_off)
+    assert told.qsize() == notices

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,23 @@ def test_what_is_given_up_for_a_clip_is_not_perceived_and_not_said_to_be(desk: D
     seen = [{e for s in draft.sentences for e in s.entities} - {"glasses"} for draft in (less, whole)]  # glasses are seen on faces
     assert not seen[0] and seen[1]
     assert [e.state for e in desk.told.of(events.ClipCommitted)] == ["episodic", "episodic"]
+
+
+def test_a_clip_is_told_with_what_is_known_of_its_source_since_the_recording_began(desk: Desk) -> None:
+    class Opened(Camera):
+        def clips(self, stop: Callable[[], bool]) -> Iterator[ClipMedia]:
+            # The work has read the source's row by now; only the recorder tells its size, and that it has sound.
+            self.desk.store.describe_source(replace(self.desk.store.source(self.id), width=320, height=240, has_audio=True))
+            yield from super().clips(stop)
+
+    camera = Opened(desk)
+    camera.begin()
+    camera.end()
+    desk.store.describe_source(replace(desk.store.source(camera.id), width=None, height=None))
+    desk.work.follow(camera.id, camera)
+    desk.work.run()
+    told = [s.text for s in desk.store.drafts[f"{camera.id}.c0"].sentences]
+    assert told and "The film has no sound." not in told
 
 
 def test_fewer_pictures_are_looked_at_where_they_are_given_up() -> None:

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from m3desk.app import App
+from m3desk.domain.evidence import ObjectSeen
 from m3desk.domain.identity import Gallery, KnownPeople
 from m3desk.errors import CorrectionError
 from m3desk.live import bystanders
@@ -337,3 +339,19 @@ def test_of_a_source_in_bystander_mode_only_approved_faces_are_stored(app: App) 
     assert set(prepared.perceived.media).isdisjoint({t for f in seen(clips("s1")[1], (2, 3))[0].faces for t in f.crops})
     assert len(list((Path(app.path) / "media").rglob("*.jpg"))) <= len(crops) + 1
     assert app.check()["ok"]
+
+
+def test_of_a_source_in_bystander_mode_nothing_is_stored_of_what_people_without_an_approved_face_wear_and_do(app: App) -> None:
+    app.write(lambda m: remembered(m, (1,)))
+    app.set_consent("person_1", "agreed")
+    app.write(lambda m: m.hide_bystanders("s1"))
+
+    def told(memory: Any) -> list[str]:
+        clip = memory.next_clips("s1")[0]
+        perceived, _ = seen(clip, (1,))
+        (face,) = perceived.faces
+        body = [ObjectSeen(clip.id, clip.start, clip.end, label, 0.9, (9, 9, 9, 9)) for label in ("person", "red clothing", "going left")]
+        worn = ObjectSeen(clip.id, face.start, face.end, "blue clothing", 0.9, (9, 9, 9, 9))
+        return [o.label for o in memory.prepare(clip, replace(perceived, objects=(*body, worn)), {}, 6).perceived.objects]
+
+    assert app.write(told) == ["person", "blue clothing"]

@@ -146,7 +146,7 @@ def test_its_thread_takes_each_picture_once() -> None:
         return 0, draw([("ann", 40, 80, 60)])
 
     camera.recognizer.start(newest)
-    assert seen.wait(20)
+    assert seen.wait(30)
     camera.recognizer.close()
     assert len(camera.told) == 1
 
@@ -163,7 +163,7 @@ def test_its_thread_goes_on_after_a_failure() -> None:
 
     recognizer = Recognizer("s1", SquareDetector(), ColourEmbedder(), KnownPeople, lambda _: told.set(), hidden)
     recognizer.start(lambda: (next(pictures) * STEP, draw([("ann", 40, 80, 60)])))
-    assert told.wait(20)
+    assert told.wait(30)
     recognizer.close()
 
 
@@ -180,11 +180,11 @@ def test_galleries_are_read_again_when_a_commit_changed_who_somebody_is() -> Non
 
     galleries = Galleries(read, {"face": "colours"})
     try:
-        assert galleries.wait(20)
+        assert galleries.wait(30)
         assert galleries.of("face").names == {"person_1": "Ann"} and galleries.of("voice").names == {}
         galleries.note(Changed(1, 2))  # a chat was stored
         galleries.note(Changed(2, 3, observations=frozenset({"s1.c0.f0"})))
-        assert again.wait(20)
+        assert again.wait(30)
     finally:
         galleries.close()
     assert asked == [("face", "colours")] * 2

@@ -439,7 +439,7 @@ def test_a_source_that_starts_is_not_taken_for_one_that_a_killed_process_left(
 
     monkeypatch.setattr(live.app.work._store, "describe_source", described)
     source = live.play()
-    recovering[0].join(10)
+    recovering[0].join(30)
     assert live.source(source).state == "live"
     live.app.live.stop()
     live.over()
@@ -501,7 +501,7 @@ def test_an_open_clip_ends_only_when_it_was_closed_though_the_recording_has_ende
     ears.join(1.0)
     assert ears.is_alive() and not heard  # its row is not planned yet
     assert clip.closed(known.duration or 0, 0) == known.duration
-    ears.join(10)
+    ears.join(30)
     assert heard and clip.clip.end == known.duration
 
 

@@ -173,7 +173,7 @@ def test_its_thread_ends_with_the_sound() -> None:
     listening = Subtitles("s1", models, lambda: BOTH, told.append)
     listening.start(pieces(speech(4, [(1.0, "we meet on monday at noon")])))
     assert listening._thread is not None
-    listening._thread.join(20)
+    listening._thread.join(30)
     assert not listening._thread.is_alive() and told[-1].final
     listening.close()
 

@@ -1,7 +1,7 @@
 """Measures how well voices are distinguished, on material that was not used to choose any constant; each row has a goal.
 
-Sound is heard and remembered in this process by the engine itself, without pictures, but for the row `links`, which runs the installed
-program. What models say is kept in a temporary folder between runs.
+Sound is heard and remembered in this process by the engine itself, with the cuts of the pictures and nothing else of them, but for the
+row `links`, which runs the installed program. What models say is kept in a temporary folder between runs.
 """
 
 from __future__ import annotations

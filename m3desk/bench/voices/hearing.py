@@ -1,7 +1,8 @@
-"""Memorizes recordings with the engine in this process, without pictures, and compares the voices of the memory with the truth."""
+"""Memorizes recordings with the engine in this process, their pictures' cuts only, and compares the voices with the truth."""
 
 from __future__ import annotations
 
+import functools
 import shutil
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from m3desk.evaluation.labelling import Local
 from m3desk.media.cutter import OVERRUN, FileClip, plan
 from m3desk.media.file import probe
 from m3desk.memorization.compose import ComposedWriter
+from m3desk.perception.scenes import cuts, look
 from m3desk.perception.voices import hear
 from m3desk.pipeline import RECENT
 from m3desk.ports import SAMPLE_RATE, ClipMedia, ClipView, Frame, Models, Sound
@@ -40,6 +42,7 @@ class MadeClip:
     clip: Clip
     source: Source
     whole: Sound
+    cuts: tuple[int, ...] = ()
     path: str = ""
     problems: tuple[str, ...] = ()
     unreadable: str | None = None
@@ -62,7 +65,7 @@ def clips_of(recording: Recording) -> list[ClipMedia]:
         return [FileClip(source, clip, str(recording.path)) for clip in plan(source)]
     length = round(len(recording.sound) / SAMPLE_RATE * MICROSECOND)
     source = Source("s1", str(recording.path), length, None, None, None, True, recording.name)
-    return [MadeClip(clip, source, recording.sound) for clip in plan(source)]
+    return [MadeClip(clip, source, recording.sound, recording.cuts) for clip in plan(source)]
 
 
 @contextmanager
@@ -87,7 +90,7 @@ def remember(memory: Memory, recording: Recording, models: Models) -> None:
     until: int | None = None
     before: Perceived | None = None
     for media, clip in zip(clips, planned, strict=True):
-        found = hear(_of(media, source, clip), models, heard_until=until)
+        found = hear(_of(media, source, clip), models, heard_until=until, cuts=lambda media=media: _cuts(media))  # type: ignore[misc]
         until = max((u.end for u in found.utterances), default=None)
         perceived = Perceived(
             clip=clip.id, utterances=found.utterances, vectors=found.vectors, media=found.media,
@@ -103,8 +106,21 @@ def remember(memory: Memory, recording: Recording, models: Models) -> None:
 
 def _of(media: ClipMedia, source: Source, clip: Clip) -> ClipMedia:
     if isinstance(media, MadeClip):
-        return MadeClip(clip, source, media.whole)
+        return MadeClip(clip, source, media.whole, media.cuts)
     return FileClip(source, clip, media.path)
+
+
+def _cuts(media: ClipMedia) -> tuple[int, ...]:
+    """Return the cuts of a clip, as its pictures show them."""
+    if isinstance(media, MadeClip):
+        return tuple(c for c in media.cuts if media.clip.start <= c < media.clip.end)
+    return _seen(media.path, media.clip.start, media.clip.end)
+
+
+@functools.cache
+def _seen(path: str, start: int, end: int) -> tuple[int, ...]:
+    source = probe(Path(path))
+    return cuts([look(frame) for frame in FileClip(source, Clip("s1.c0", "s1", 0, start, end), path).frames()])
 
 
 # ---------------------------------------------------------------- figures

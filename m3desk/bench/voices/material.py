@@ -29,13 +29,17 @@ Spans = list[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A file to be heard, with what is true of it. `sound`: made here; None = the file's own. `uem`: spans that count; none = all."""
+    """A file to be heard, with what is true of it. `sound`: made here; None = the file's own. `uem`: spans that count; none = all.
+
+    `cuts`: of a made sound, when a picture would be the first of a new shot (microseconds).
+    """
 
     name: str
     path: Path
     truth: Truth
     sound: Sound | None = None
     uem: tuple[tuple[int, int], ...] = ()
+    cuts: tuple[int, ...] = ()
 
 
 def sound_of(path: Path) -> Sound:
@@ -108,10 +112,10 @@ def talk(name: str, files: Mapping[str, Sequence[Path]], part: int | None = None
     return Recording(name, Path(f"{name}.wav"), _speech(name, turns), np.concatenate(pieces))
 
 
-def spoken(name: str, sound: Sound, turns: Sequence[tuple[float, float, str]]) -> Recording:
-    """Return a made sound with its turns (seconds)."""
+def spoken(name: str, sound: Sound, turns: Sequence[tuple[float, float, str]], cuts: Sequence[float] = ()) -> Recording:
+    """Return a made sound with its turns and cuts (seconds)."""
     true = [TrueTurn(name, microseconds(a), microseconds(b), who) for a, b, who in turns]
-    return Recording(name, Path(f"{name}.wav"), _speech(name, true), sound)
+    return Recording(name, Path(f"{name}.wav"), _speech(name, true), sound, cuts=tuple(map(microseconds, cuts)))
 
 
 def _us(samples: int) -> int:

@@ -1,4 +1,4 @@
-"""Simulated meetings heard from afar, interviews with long turns, and films cut fast: what a voice goes through inside one recording.
+"""Simulated meetings heard from afar, interviews with long turns, films cut fast, montages: what a voice goes through in one recording.
 
 In `simulated` a speaker sounds alike in all turns. Here each turn has its own distance, turn of the head (tilt of the spectrum), level that
 drifts while it lasts, and pauses; others murmur meanwhile. Each is a function of a seed. Samples are 16 kHz.
@@ -14,7 +14,10 @@ from m3desk.bench.voices.simulated import Conversation, Random, Reals, mixed, no
 from m3desk.ports import SAMPLE_RATE, Sound
 
 LENGTH = 30.0
-"""Seconds of each."""
+"""Seconds of each; a montage may be shorter."""
+
+APART = 0.6
+"""Seconds at least between two cuts."""
 
 EARLY = SAMPLE_RATE // 400
 """Samples before which a room answers nothing."""
@@ -73,7 +76,7 @@ def interview(number: int, seed: int, takes: Mapping[str, Sequence[Sound]], grou
     told = ["interview"]
     if random.random() < 0.6:
         sound = worsened(random, sound, told)
-    return _made(random, number, sound, turns, -20, told)
+    return _made(random, number, sound, turns, -20, told, (), 9)
 
 
 def cuts(number: int, seed: int, takes: Mapping[str, Sequence[Sound]], groups: Mapping[str, str]) -> Conversation:
@@ -98,7 +101,7 @@ def cuts(number: int, seed: int, takes: Mapping[str, Sequence[Sound]], groups: M
             at += (len(parts[-2]) + len(parts[-1])) / SAMPLE_RATE
         films.append((worsened(random, np.concatenate(parts), told) * 10 ** (random.uniform(-6, 3) / 20), turns))
     sounds: list[Reals] = []
-    turns = []
+    turns, borders = [], []
     at, before, seen = 0.0, -1, [0.0] * len(films)
     while at < LENGTH:
         film = int(random.choice([n for n in range(len(films)) if n != before] or [0]))
@@ -109,10 +112,49 @@ def cuts(number: int, seed: int, takes: Mapping[str, Sequence[Sound]], groups: M
         turns += [(at + max(a, first) - first, at + min(b, last) - first, who) for a, b, who in said_there if min(b, last) > max(a, first)]
         sounds.append(sound[round(first * SAMPLE_RATE) : round(last * SAMPLE_RATE)])
         at, before = at + last - first, film
-    return _made(random, number, np.concatenate(sounds)[: round(LENGTH * SAMPLE_RATE)], turns, -20, tuple(dict.fromkeys(told)))
+        borders.append(at)
+    return _made(
+        random, number, np.concatenate(sounds)[: round(LENGTH * SAMPLE_RATE)], turns, -20, tuple(dict.fromkeys(told)), borders, len(borders)
+    )
 
 
-MAKERS: Mapping[str, Maker] = {"meeting": meeting, "interview": interview, "cuts": cuts}
+def montage(number: int, seed: int, takes: Mapping[str, Sequence[Sound]], groups: Mapping[str, str]) -> Conversation:
+    """Make a film of 5 to 8 people who say one sentence each before the camera, one after the other; arguments as of `cuts`.
+
+    Each shot is one sentence of 0.8 to 3.5 s with silence around it; a quarter of the people come back once. All were recorded alike.
+    """
+    random = np.random.default_rng((seed, number))
+    people = _people(random, groups, int(random.integers(5, 9)))
+    order = [str(p) for p in random.permutation([*people, *people[: len(people) // 4]])]
+    parts: list[Reals] = []
+    turns: list[tuple[float, float, str]] = []
+    borders: list[float] = []
+    at = 0.0
+    for who in order:
+        said = whole(random, takes[who], float(random.uniform(0.8, 3.5)))
+        before, after = (np.zeros(round(random.uniform(0.1, 0.9) * SAMPLE_RATE)) for _ in range(2))
+        turns.append((at + len(before) / SAMPLE_RATE, at + (len(before) + len(said)) / SAMPLE_RATE, who))
+        parts += [before, drifting(random, said, 2.0), after]
+        at += sum(map(len, parts[-3:])) / SAMPLE_RATE
+        borders.append(at)
+    told = ["montage"]
+    sound = worsened(random, np.concatenate(parts), told)[: round(LENGTH * SAMPLE_RATE)]
+    return _made(random, number, sound, turns, -20, told, borders)
+
+
+MAKERS: Mapping[str, Maker] = {"meeting": meeting, "interview": interview, "cuts": cuts, "montage": montage}
+
+
+def whole(random: Random, takes: Sequence[Sound], seconds: float) -> Reals:
+    """Return a piece of one take, as long as that or the take."""
+    take = takes[int(random.integers(len(takes)))]
+    length = min(len(take), round(seconds * SAMPLE_RATE))
+    start = int(random.integers(len(take) - length + 1))
+    piece = np.asarray(take[start : start + length], np.float64).copy()
+    fade = len(piece) // 8 if len(piece) < SAMPLE_RATE // 5 else SAMPLE_RATE // 100
+    piece[:fade] *= np.linspace(0, 1, fade)
+    piece[len(piece) - fade :] *= np.linspace(1, 0, fade)
+    return np.asarray(piece * 0.05 / max(1e-4, float(np.sqrt(np.mean(piece**2)))), np.float64)
 
 
 def speech(
@@ -191,8 +233,22 @@ def _lay(sound: Reals, at: float, said: Reals) -> None:
 
 
 def _made(
-    random: Random, number: int, sound: Reals, turns: Sequence[tuple[float, float, str]], least: float, told: Sequence[str]
-) -> Conversation:
+    random: Random, number: int, sound: Reals, turns: Sequence[tuple[float, float, str]], least: float, told: Sequence[str],
+    borders: Sequence[float] = (), more: int = 0,
+) -> Conversation:  # fmt: skip
+    """Return a conversation. `borders`: seconds at which sound and picture are cut; `more`: cuts besides of the picture alone."""
     loud = 10 ** (random.uniform(least, -3) / 20) / max(1e-6, float(np.abs(sound).max()))
     spans = sorted((round(a, 3), round(min(b, LENGTH), 3), who) for a, b, who in turns if a < LENGTH)
-    return Conversation(number, np.asarray(sound * loud, np.float32), tuple(spans), tuple(told))
+    # From numbers of its own: the sounds are the same as before there were pictures.
+    alone = np.random.default_rng((number, more)).uniform(0, LENGTH, more).tolist()
+    return Conversation(number, np.asarray(sound * loud, np.float32), tuple(spans), tuple(told), _seen(borders, alone))
+
+
+def _seen(borders: Sequence[float], alone: Sequence[float]) -> tuple[float, ...]:
+    """Return when a picture is the first of another shot, of five a second."""
+    found: list[float] = []
+    for at in sorted([*borders, *(m for m in alone if all(abs(m - b) > APART for b in borders))]):
+        first = float(np.ceil(at * 5) / 5)
+        if first < LENGTH and (not found or first > found[-1]):
+            found.append(round(first, 3))
+    return tuple(found)

@@ -33,6 +33,9 @@ Goal = tuple[str, float | None, str, float]
 SEEDS = {False: 20261122, True: 7}
 """Seeds of the simulated conversations of validation and of calibration."""
 
+FILMS = 8
+"""Simulated films with hard cuts in one memory of calibration, with the same people in several; validation has real ones."""
+
 ANSWERS = 10
 """Questions that the scripted user answers."""
 
@@ -142,7 +145,7 @@ def simulated(bench: Bench) -> dict[str, Any]:
 
 
 def rooms_heard(bench: Bench) -> dict[str, Any]:
-    """Simulated meetings heard from afar, interviews, and films cut fast: a tenth as many of each as of conversations."""
+    """Simulated meetings heard from afar, interviews, films cut fast, and montages: a tenth as many of each as of conversations."""
     rows = {
         name: _figures(bench, name, conversations(bench, make, max(1, bench.conversations // 10))) for name, make in rooms.MAKERS.items()
     }
@@ -153,7 +156,7 @@ def rooms_heard(bench: Bench) -> dict[str, Any]:
 def _figures(bench: Bench, kind: str, made: Iterator[Conversation]) -> dict[str, Any]:
     rows = []
     for c in made:
-        one = bench.heard(material.spoken(f"{kind}_{c.number}", c.sound, c.turns), words=False)
+        one = bench.heard(material.spoken(f"{kind}_{c.number}", c.sound, c.turns, c.cuts), words=False)
         der = rates(one)
         rows.append({
             "number": c.number, "told": c.told, "speakers": one.speakers[0], "pairs": pairs(one), "mixed": mixed_share(one),
@@ -228,6 +231,8 @@ def across(bench: Bench) -> dict[str, Any]:
         if len(files) > 1:
             groups[name] = [material.talk(name, files, part) for part in (0, 1)]
     if bench.calibrating:
+        made = conversations(bench, rooms.cuts, FILMS)
+        groups["films"] = [material.spoken(f"film_{c.number}", c.sound, c.turns, c.cuts) for c in made]
         groups["ami"] = [material.recording(r) for r in division.CALIBRATION_RECORDINGS if "ami_30s" in r]
     else:
         sources = [p for p in FAST if p not in (REEL, COLLAGE) and "debate" not in p]

@@ -29,12 +29,15 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """`turns`: start, end (seconds), speaker. `told`: a description of what was changed."""
+    """`turns`: start, end (seconds), speaker. `told`: a description of what was changed. `cuts`: seconds at which a picture would be the
+    first of another shot.
+    """
 
     number: int
     sound: Sound
     turns: tuple[tuple[float, float, str], ...]
     told: tuple[str, ...]
+    cuts: tuple[float, ...] = ()
 
     @property
     def speakers(self) -> int:
