@@ -22,6 +22,18 @@
     <context>
         <name>Actions</name>
         <message>
+            <source>Next area of the window</source>
+            <translation>窗口的下一个区域</translation>
+        </message>
+        <message>
+            <source>Previous area of the window</source>
+            <translation>窗口的上一个区域</translation>
+        </message>
+        <message>
+            <source>The focus goes to the picture, or to the next view</source>
+            <translation>焦点移到画面或下一个视图</translation>
+        </message>
+        <message>
             <source>Teach a person…</source>
             <translation>教会识别某个人…</translation>
         </message>
@@ -458,6 +470,10 @@
         <message>
             <source>What is talked about?</source>
             <translation>谈到了什么？</translation>
+        </message>
+        <message>
+            <source>What happened in the last minute?</source>
+            <translation>最近一分钟发生了什么？</translation>
         </message>
         <message>
             <source>What happens at the end?</source>
@@ -1006,8 +1022,8 @@
             <translation>选择两个或更多人物进行合并。</translation>
         </message>
         <message>
-            <source>Shift+click people, or drag a box with Shift held; then press M.</source>
-            <translation>按住 Shift 点击人物，或按住 Shift 拖出方框；然后按 M。</translation>
+            <source>Shift+click people, walk to them with Shift and the arrow keys, or drag a box with Shift held; then press M.</source>
+            <translation>按住 Shift 点击人物，按住 Shift 用方向键走到他们，或按住 Shift 拖出一个框；然后按 M。</translation>
         </message>
         <message>
             <source>Shift+click the second one.</source>
@@ -1541,6 +1557,10 @@
         <message>
             <source>What was recorded is kept, and is memorized to its end.</source>
             <translation>已录制的内容会保留，并记忆到结尾。</translation>
+        </message>
+        <message>
+            <source>The live source ended.</source>
+            <translation>实时来源已结束。</translation>
         </message>
         <message>
             <source>The live source ended: %1</source>
@@ -2497,7 +2517,7 @@
             <translation>是：%1</translation>
         </message>
         <message>
-            <source>somebody else</source>
+            <source>Somebody else</source>
             <translation>另一个人</translation>
         </message>
         <message>
@@ -2525,12 +2545,12 @@
             <translation>这是 %1 吗？</translation>
         </message>
         <message>
-            <source>Drag (or double-click) an item that is on the wrong side.</source>
-            <translation>把放错的拖到另一边（或双击）。</translation>
+            <source>Drag an item that is on the wrong side, double-click it, or press Space.</source>
+            <translation>把放错的拖到另一边，或双击，或按空格键。</translation>
         </message>
         <message>
-            <source>Click items that show somebody else to leave them out of the answer.</source>
-            <translation>点击不是此人的：它不计入回答。</translation>
+            <source>Click items that show somebody else, or press Space, to leave them out of the answer.</source>
+            <translation>点击不是此人的，或按空格键：它不计入回答。</translation>
         </message>
         <message>
             <source>Question</source>
@@ -4404,6 +4424,10 @@
             <translation>已将 %1 从 %2 移到 %3</translation>
         </message>
         <message>
+            <source>Noted that %1 is not %2</source>
+            <translation>已记下 %1 不是 %2</translation>
+        </message>
+        <message>
             <source>Noted that %1 are not %2</source>
             <translation>已记下 %1 不是 %2</translation>
         </message>
@@ -4503,8 +4527,8 @@
             <translation>拆分人物</translation>
         </message>
         <message>
-            <source>Find words, such as “yoga”</source>
-            <translation>查找文字，如“瑜伽”</translation>
+            <source>Find words</source>
+            <translation>查找文字</translation>
         </message>
         <message>
             <source>Find faces and voices by what is said about them</source>
@@ -4555,8 +4579,8 @@
             <translation>新的人（%1）</translation>
         </message>
         <message>
-            <source>%1 faces and voices</source>
-            <translation>%1 个人脸和声音</translation>
+            <source>nothing yet</source>
+            <translation>还没有</translation>
         </message>
         <message>
             <source>This is…</source>
@@ -4962,6 +4986,10 @@ Licences: %3</source>
     </context>
     <context>
         <name>SearchPalette</name>
+        <message>
+            <source>Memories of similar meaning</source>
+            <translation>意思相近的记忆</translation>
+        </message>
         <message>
             <source>Search everywhere</source>
             <translation>搜索全部内容</translation>

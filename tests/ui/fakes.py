@@ -411,8 +411,8 @@ class FakeReader:
         votes = (Reason("likeness", "s1.c1.f0", 0.82, "looks like s1.c1.f0 (0.82)"),)
         return Verdict(observation, "n1", "person_1", 0.71, "person_2", 0.2, "sface 2021dec", votes, flips="s1.c1.f0")
 
-    def chats(self) -> list[dict[str, Any]]:
-        return list(self.world.chats)
+    def chats(self, newest: int | None = None) -> list[dict[str, Any]]:
+        return list(self.world.chats)[-(newest or len(self.world.chats)) :]
 
     def bookmarks(self) -> list[Bookmark]:
         steps = [s for s in self.world.steps if not s.undone]

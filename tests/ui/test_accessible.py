@@ -101,7 +101,7 @@ def test_whatever_takes_the_focus_has_a_name_and_buttons_without_words_say_what_
 def test_in_every_dialog_too(window: MainWindow, qtbot: QtBot, subtests: pytest.Subtests) -> None:
     for name, make in DIALOGS.items():
         with subtests.test(name), shown(qtbot, make(window)) as dialog:
-            qtbot.waitUntil(lambda dialog=dialog: walking.cut(dialog) == [], timeout=10_000)  # some are read first
+            qtbot.waitUntil(lambda dialog=dialog: walking.cut(dialog) == [], timeout=30_000)  # some are read first
             assert walking.nameless(dialog) == []
             assert walking.bare_icons(dialog) == []
             if (focused := QApplication.focusWidget()) is not None and dialog.isAncestorOf(focused):
@@ -164,7 +164,7 @@ def test_every_layout_fits_a_window_of_900_by_600(window: MainWindow, qtbot: QtB
             window.dock_area.use_layout(layout)
             window.dock_area.reset_layout()
             window.resize(900, 600)
-            qtbot.waitUntil(lambda: window.size() == QSize(900, 600), timeout=5000)
+            qtbot.waitUntil(lambda: window.size() == QSize(900, 600), timeout=30_000)
             for dock in window.docks.values():
                 if not dock.isHidden():
                     dock.raise_()
@@ -178,13 +178,13 @@ def test_every_layout_fits_a_window_of_900_by_600(window: MainWindow, qtbot: QtB
 def test_the_status_of_long_work_does_not_make_a_small_window_larger(window: MainWindow, qtbot: QtBot) -> None:
     window.dock_area.use_layout("explore")
     window.resize(900, 600)
-    qtbot.waitUntil(lambda: window.size() == QSize(900, 600), timeout=5000)
+    qtbot.waitUntil(lambda: window.size() == QSize(900, 600), timeout=30_000)
     desk, status = window.hub.desk, window._status
     assert isinstance(desk, FakeDesk) and not status._cancel.isVisible()
     height = status.sizeHint().height()
     desk.emit(events.EngineReady("k", "CPU, 2 threads", "embedded", {"whisper": "x"}, no_language="qwen"))
     desk.emit(events.SourceChanged("s1", "working", ""), events.Progress("s1", "s1.c5", "watching", 95_000_000, 154_000_000, 1.8, 27.0))
-    qtbot.waitUntil(lambda: status._cancel.isVisible() and bool(status._behind.text()), timeout=5000)
+    qtbot.waitUntil(lambda: status._cancel.isVisible() and bool(status._behind.text()), timeout=30_000)
     qtbot.wait(100)
     assert window.minimumSizeHint().width() <= 900 and window.size() == QSize(900, 600)
     assert status.sizeHint().height() == height, "else the picture moves when work begins"
@@ -199,7 +199,7 @@ def test_memories_of_a_span_do_not_make_a_small_window_larger(window: MainWindow
     window.dock_area.use_layout("explore")
     window.docks["memories"].raise_()
     window.resize(900, 600)
-    qtbot.waitUntil(lambda: window.size() == QSize(900, 600), timeout=5000)
+    qtbot.waitUntil(lambda: window.size() == QSize(900, 600), timeout=30_000)
     window.hub.selection.span.emit("s1", 20_000_000, 65_000_000)
     window.hub.selection.search_within.emit("s1", 20_000_000, 65_000_000)
     view.count.setText("100 of 1242")  # type: ignore[attr-defined]
@@ -213,9 +213,9 @@ def test_buttons_of_the_graph_that_have_no_room_are_in_a_menu(window: MainWindow
     window.dock_area.use_layout("live")
     bar = window.dock_area.views["graph"].bar  # type: ignore[attr-defined]
     bar.setFixedWidth(600)
-    qtbot.waitUntil(lambda: bar.more.isHidden(), timeout=5000)
+    qtbot.waitUntil(lambda: bar.more.isHidden(), timeout=30_000)
     bar.setFixedWidth(260)
-    qtbot.waitUntil(lambda: bar.more.isVisible() and bool(bar.more.hidden()), timeout=5000)
+    qtbot.waitUntil(lambda: bar.more.isVisible() and bool(bar.more.hidden()), timeout=30_000)
     assert all(b.x() + b.width() <= 260 for b in bar.findChildren(QToolButton) if b.isVisible())
     bar.more.menu().aboutToShow.emit()
     offered = {a.text(): a for a in bar.more.menu().actions()}
@@ -239,7 +239,7 @@ def test_no_question_makes_a_small_window_taller(window: MainWindow, qtbot: QtBo
         card = people.questions.card
         for question in window.hub.desk.world.questions:  # type: ignore[union-attr]
             people.questions._show([question])
-            qtbot.waitUntil(lambda key=question.key: card.shown is not None and card.shown.question.key == key, timeout=5000)
+            qtbot.waitUntil(lambda key=question.key: card.shown is not None and card.shown.question.key == key, timeout=30_000)
             qtbot.wait(100)
             assert window.minimumSizeHint().height() <= 600, (question.kind, card.minimumSizeHint())
             assert window.size() == QSize(900, 600), question.kind

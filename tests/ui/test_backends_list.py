@@ -32,7 +32,7 @@ def shown(qtbot: QtBot, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> BackendsLi
     found.given = rows  # type: ignore[attr-defined]
     qtbot.addWidget(found)
     found.show()
-    qtbot.waitUntil(lambda: len(found.rows) == 3, timeout=5000)
+    qtbot.waitUntil(lambda: len(found.rows) == 3, timeout=30_000)
     return found
 
 
@@ -75,11 +75,11 @@ def test_installing_asks_first_and_its_progress_is_in_the_row_and_the_status_bar
     text = _answer(shown, "Install")
     assert "60.0 MB to download" in text and "140.0 MB on disk" in text and "MIT" in text
     assert called == [("install", "speechbrain", "--yes")]
-    qtbot.waitUntil(lambda: shown.rows["speechbrain"].bar.value() == 50, timeout=5000)
+    qtbot.waitUntil(lambda: shown.rows["speechbrain"].bar.value() == 50, timeout=30_000)
     assert shown.rows["speechbrain"].action.text() == "Stop"
-    qtbot.waitUntil(lambda: bool(told) and told[-1].state == "done", timeout=5000)
+    qtbot.waitUntil(lambda: bool(told) and told[-1].state == "done", timeout=30_000)
     assert (told[0].name, told[0].done, told[0].total, told[0].state) == ("speechbrain", 100_000_000, 200_000_000, "working")
-    qtbot.waitUntil(lambda: shown.rows["speechbrain"].now == "missing", timeout=5000)
+    qtbot.waitUntil(lambda: shown.rows["speechbrain"].now == "missing", timeout=30_000)
 
 
 def test_what_went_wrong_is_said_and_stop_ends_the_command(
@@ -87,13 +87,13 @@ def test_what_went_wrong_is_said_and_stop_ends_the_command(
 ) -> None:
     command("import sys; sys.exit('m3desk: The disk became full.')")
     shown.run("vllm", "install")
-    qtbot.waitUntil(lambda: shown.error.text() == "The disk became full.", timeout=5000)
+    qtbot.waitUntil(lambda: shown.error.text() == "The disk became full.", timeout=30_000)
     command("import time; time.sleep(600)")
     shown.run("vllm", "install")
     running = backends_list._running["vllm"]
     shown.rows["vllm"].action.click()
-    qtbot.waitUntil(lambda: running._process.poll() is not None, timeout=5000)
-    qtbot.waitUntil(lambda: not backends_list._running, timeout=5000)
+    qtbot.waitUntil(lambda: running._process.poll() is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: not backends_list._running, timeout=30_000)
 
 
 def test_removing_asks_first(qtbot: QtBot, shown: BackendsList, command: Callable[[str], list[tuple[str, ...]]]) -> None:
@@ -101,7 +101,7 @@ def test_removing_asks_first(qtbot: QtBot, shown: BackendsList, command: Callabl
     shown.rows["insightface"].remove.click()
     assert "Remove insightface" in _answer(shown, "Remove")
     assert called == [("remove", "insightface", "--yes")]
-    qtbot.waitUntil(lambda: not backends_list._running, timeout=5000)
+    qtbot.waitUntil(lambda: not backends_list._running, timeout=30_000)
 
 
 def test_terms_of_a_model_are_shown_and_accepted_before_it_is_downloaded(qtbot: QtBot, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,9 +110,9 @@ def test_terms_of_a_model_are_shown_and_accepted_before_it_is_downloaded(qtbot: 
     dialog = ModelsDialog(hub)
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitUntil(lambda: len(dialog.rows) == 6, timeout=5000)
+    qtbot.waitUntil(lambda: len(dialog.rows) == 6, timeout=30_000)
     row = {"name": "buffalo-l", "profile": "extra", "bytes": 1, "state": "missing", "terms": "For research only.", "accepted": False}
     dialog._show([*dialog._all, row])
     dialog.rows["buffalo-l"].action.click()
     assert asked == [] and "For research only." in _answer(dialog, "Accept")
-    qtbot.waitUntil(lambda: asked == [("pull", "buffalo-l", "--yes", "--accept-licence")], timeout=5000)
+    qtbot.waitUntil(lambda: asked == [("pull", "buffalo-l", "--yes", "--accept-licence")], timeout=30_000)

@@ -11,7 +11,7 @@ from m3desk_ui.chat.view import ChatView
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import plain
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QScrollArea
 from pytestqt.qtbot import QtBot
 
 from m3desk import events
@@ -29,7 +29,7 @@ def view(qtbot: QtBot, hub: Hub) -> ChatView:
     qtbot.addWidget(view)
     view.resize(420, 600)
     view.show()
-    qtbot.waitUntil(lambda: view.question.names.rowCount() == 8, timeout=5000)
+    qtbot.waitUntil(lambda: view.question.names.rowCount() == 8, timeout=30_000)
     return view
 
 
@@ -50,7 +50,7 @@ def quiet(desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_answer_streams_and_its_citation_seeks_and_plays(qtbot: QtBot, view: ChatView, hub: Hub) -> None:
     qtbot.keyClicks(view.question, "What does Bob drink?")
     qtbot.keyClick(view.question, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: bool(turns(view)) and turns(view)[0].done is not None, timeout=3000)
+    qtbot.waitUntil(lambda: bool(turns(view)) and turns(view)[0].done is not None, timeout=30_000)
     turn = turns(view)[0]
     assert "m3://play/s1/37000000" in turn.answer.text()
     assert len(turn.findChildren(Round)) == 1
@@ -65,12 +65,28 @@ def test_pieces_are_shown_as_they_come(qtbot: QtBot, view: ChatView, desk: FakeD
     quiet(desk, monkeypatch)
     view.ask("Who?")
     desk.emit(events.AskStarted("a1", "Who?"), events.AskText("a1", "Ann "), events.AskText("a1", "and Bob"))
-    qtbot.waitUntil(lambda: turns(view)[0].answer.text() == "Ann and Bob", timeout=3000)
+    qtbot.waitUntil(lambda: turns(view)[0].answer.text() == "Ann and Bob", timeout=30_000)
     assert view.asking == "a1"
     assert view.go.text() == "Stop"
 
 
-def test_a_piece_of_a_long_answer_has_its_text_laid_out_once_for_each_width(
+def test_no_answer_is_cut_when_the_dock_becomes_narrow(
+    qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet(desk, monkeypatch)
+    view.resize(500, 400)
+    view.ask("Who?")
+    desk.emit(events.AskStarted("a1", "Who?"), events.AskText("a1", "Ann and Bob wait. " * 12))
+    desk.emit(events.AskDone("a1", "Ann and Bob wait. " * 12, True, (), "m", 0.1))
+    turn = turns(view)[0]
+    qtbot.waitUntil(lambda: view.asking == "" and turn.answer.width() > 300, timeout=30_000)
+    view.resize(250, 400)
+    qtbot.waitUntil(lambda: turn.answer.width() < 240, timeout=30_000)
+    room = view.findChild(QScrollArea).viewport()
+    assert turn.answer.mapTo(room, turn.answer.rect().bottomRight()).x() < room.width()
+
+
+def test_a_piece_of_a_long_answer_has_qt_lay_out_nothing_again(
     qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Qt asks for sizes a dozen times a change: at 500 words each piece cost 12 ms, at 1,500 35 ms."""
@@ -86,13 +102,13 @@ def test_a_piece_of_a_long_answer_has_its_text_laid_out_once_for_each_width(
     words = [f"word{n} " for n in range(500)]
     desk.emit(events.AskStarted("a1", "Who?"), *(events.AskText("a1", word) for word in words))
     answer = turns(view)[0].answer
-    qtbot.waitUntil(lambda: "word499" in answer.text(), timeout=3000)
-    qtbot.waitUntil(lambda: answer.height() == answer.heightForWidth(answer.width()) > 300, timeout=3000)
+    qtbot.waitUntil(lambda: "word499" in answer.text(), timeout=30_000)
+    qtbot.waitUntil(lambda: answer.height() == answer.heightForWidth(answer.width()) > 300, timeout=30_000)
     qtbot.wait(50)
     asked.clear()
     desk.emit(events.AskText("a1", "more " * 50))
-    qtbot.waitUntil(lambda: "more" in answer.text() and answer.height() == answer.heightForWidth(answer.width()), timeout=3000)
-    assert 1 <= len(asked) <= 2
+    qtbot.waitUntil(lambda: "more" in answer.text() and answer.height() == answer.heightForWidth(answer.width()), timeout=30_000)
+    assert asked == []
     like = plain.RichLabel()
     qtbot.addWidget(like)
     like.setWordWrap(True)
@@ -107,16 +123,16 @@ def test_what_is_being_done_is_said_until_the_answer_comes(
     view.ask("Who?")
     turn = turns(view)[0]
     assert turn.answer.text() == "Searching …"
-    qtbot.waitUntil(lambda: turn.answer.text() == "Searching … 1 s", timeout=3000)
+    qtbot.waitUntil(lambda: turn.answer.text() == "Searching … 1 s", timeout=30_000)
     long = "a long query " * 12
     desk.emit(events.AskRound("a1", 1, "search", long, ("m1", "m2"), ("one", "two"), 0.1))
-    qtbot.waitUntil(lambda: turn.answer.text().startswith("Reading 2 memories …"), timeout=3000)
+    qtbot.waitUntil(lambda: turn.answer.text().startswith("Reading 2 memories …"), timeout=30_000)
     row = turn.findChildren(Round)[0]
     assert row.line.wordWrap() and row.line.sizeHint().height() > view.fontMetrics().height()
     row.line.linkActivated.emit("unfold")
     assert row.body.isVisible()
     desk.emit(events.AskRound("a1", 2, "answer", "", (), (), 0.1))
-    qtbot.waitUntil(lambda: turn.answer.text().startswith("Writing the answer …"), timeout=3000)
+    qtbot.waitUntil(lambda: turn.answer.text().startswith("Writing the answer …"), timeout=30_000)
 
 
 def test_the_questions_offered_name_somebody_of_this_memory(qtbot: QtBot, view: ChatView, world: World) -> None:
@@ -133,7 +149,7 @@ def test_stop_works_at_once_and_late_pieces_change_nothing(
     quiet(desk, monkeypatch)
     view.ask("Who?")
     desk.emit(events.AskText("a1", "Ann"))
-    qtbot.waitUntil(lambda: "Ann" in turns(view)[0].answer.text(), timeout=3000)
+    qtbot.waitUntil(lambda: "Ann" in turns(view)[0].answer.text(), timeout=30_000)
     view.go.click()
     assert desk.called("stop_asking")[0][0] == ("a1",)
     assert not view.asking
@@ -165,12 +181,12 @@ def old_answer(world: World) -> dict[str, object]:
 def test_old_answers_call_people_as_they_are_called_now(qtbot: QtBot, view: ChatView, desk: FakeDesk, world: World) -> None:
     world.chats = [old_answer(world)]
     view.refresh()
-    qtbot.waitUntil(lambda: len(turns(view)) == 1 and view.standing.loaded, timeout=5000)
+    qtbot.waitUntil(lambda: len(turns(view)) == 1 and view.standing.loaded, timeout=30_000)
     turn = turns(view)[0]
     assert "Steen" in turn.answer.text() and "corrected" not in turn.foot.text()
     rename(world, "person_3", "Omar")
     view.hub.changed.emit(Changed(0, 1, people=frozenset({"person_3"})))
-    qtbot.waitUntil(lambda: "Omar speaks" in turn.answer.text(), timeout=5000)
+    qtbot.waitUntil(lambda: "Omar speaks" in turn.answer.text(), timeout=30_000)
     assert "corrected" not in turn.foot.text() and "m3://play/s1/1000000" in turn.answer.text()
 
 
@@ -179,18 +195,18 @@ def test_an_answer_whose_evidence_was_corrected_says_so_and_can_be_asked_again(
 ) -> None:
     world.chats = [old_answer(world)]
     view.refresh()
-    qtbot.waitUntil(lambda: len(turns(view)) == 1 and view.standing.loaded, timeout=5000)
+    qtbot.waitUntil(lambda: len(turns(view)) == 1 and view.standing.loaded, timeout=30_000)
     turn, before = turns(view)[0], list(world.sentences)
     node = next(s.id for s in world.sentences if s.people == ("person_3",))
     world.sentences = [replace(s, shown="Ann speaks.", people=("person_1",)) if s.id == node else s for s in world.sentences]
     view.hub.changed.emit(Changed(0, 1, nodes=frozenset({node})))
-    qtbot.waitUntil(lambda: "corrected since" in turn.foot.text(), timeout=5000)
+    qtbot.waitUntil(lambda: "corrected since" in turn.foot.text(), timeout=30_000)
     world.sentences = before  # undone
     view.hub.changed.emit(Changed(0, 1, nodes=frozenset({node})))
-    qtbot.waitUntil(lambda: "corrected since" not in turn.foot.text(), timeout=5000)
+    qtbot.waitUntil(lambda: "corrected since" not in turn.foot.text(), timeout=30_000)
     world.people = [p for p in world.people if p.id != "person_3"]
     view.hub.changed.emit(Changed(0, 1, people=frozenset({"person_3"})))
-    qtbot.waitUntil(lambda: "corrected since" in turn.foot.text(), timeout=5000)
+    qtbot.waitUntil(lambda: "corrected since" in turn.foot.text(), timeout=30_000)
     turn.foot.linkActivated.emit("again")
     assert desk.called("ask")[0][0] == ("Who?",)
 
@@ -207,7 +223,7 @@ def test_not_in_this_memory_looks_different(qtbot: QtBot, view: ChatView, desk: 
     quiet(desk, monkeypatch)
     view.ask("Where is the elephant?")
     desk.emit(events.AskDone("a1", "No memory speaks of an elephant.", False, (), "m", 1.0))
-    qtbot.waitUntil(lambda: turns(view)[0].done is not None, timeout=3000)
+    qtbot.waitUntil(lambda: turns(view)[0].done is not None, timeout=30_000)
     assert "Not in this memory" in turns(view)[0].answer.text()
     assert "dashed" in turns(view)[0].answer.styleSheet()
 
@@ -216,11 +232,25 @@ def test_quoted_answers_say_so_and_offer_the_model(qtbot: QtBot, view: ChatView,
     quiet(desk, monkeypatch)
     view.ask("Tea?")
     desk.emit(events.AskDone("a1", "Bob asks for tea. [00:37]", True, (CITED,), "", 1.0, quoted=True))
-    qtbot.waitUntil(lambda: turns(view)[0].done is not None, timeout=3000)
+    qtbot.waitUntil(lambda: turns(view)[0].done is not None, timeout=30_000)
     foot = turns(view)[0].foot
     assert "quoted" in foot.text()
     with qtbot.waitSignal(turns(view)[0].download_wanted):
         foot.linkActivated.emit("download")
+    monkeypatch.setattr(desk, "ask", lambda *_args, **_kwargs: "a2")
+    view.ask("Coffee?")
+    desk.emit(events.AskDone("a2", "Bob asks for coffee. [00:37]", True, (CITED,), "quoting", 1.0, quoted=True))
+    qtbot.waitUntil(lambda: turns(view)[1].done is not None, timeout=30_000)
+    assert "download" in foot.text() and "download" not in turns(view)[1].foot.text(), "it is offered once in a session"
+
+
+def test_of_a_live_source_no_end_is_asked_about(qtbot: QtBot, view: ChatView, desk: FakeDesk) -> None:
+    assert "at the end" in view.hint.text()
+    desk.emit(events.LiveStarted("s9", "camera:0", "preview"))
+    qtbot.waitUntil(lambda: "in the last minute" in view.hint.text(), timeout=30_000)
+    assert "at the end" not in view.hint.text()
+    desk.emit(events.LiveEnded("s9", "stopped"))
+    qtbot.waitUntil(lambda: "at the end" in view.hint.text(), timeout=30_000)
 
 
 def test_what_answered_without_a_model_is_told_in_the_windows_language(
@@ -230,7 +260,7 @@ def test_what_answered_without_a_model_is_told_in_the_windows_language(
     view.ask("Tea?")
     monkeypatch.setattr(type(turns(view)[0]), "tr", lambda _turn, text: f"«{text}»")
     desk.emit(events.AskDone("a1", "Bob. [00:37]", True, (CITED,), READ, 1.0))
-    qtbot.waitUntil(lambda: turns(view)[0].done is not None, timeout=3000)
+    qtbot.waitUntil(lambda: turns(view)[0].done is not None, timeout=30_000)
     assert turns(view)[0].foot.text() == f"«{READ}» · 1.0 s"
 
 
@@ -238,7 +268,7 @@ def test_an_error_is_the_answer_of_its_turn(qtbot: QtBot, view: ChatView, desk: 
     quiet(desk, monkeypatch)
     view.ask("Who?")
     desk.emit(events.AskDone("a1", "", False, (), "", 0.0, error="The model <b>failed</b>."))
-    qtbot.waitUntil(lambda: turns(view)[0].done is not None, timeout=3000)
+    qtbot.waitUntil(lambda: turns(view)[0].done is not None, timeout=30_000)
     assert "&lt;b&gt;" in turns(view)[0].answer.text()
 
 
@@ -280,19 +310,19 @@ def test_history_is_shown_in_order_and_stays_with_the_memory(qtbot: QtBot, hub: 
     view = ChatView(hub)
     qtbot.addWidget(view)
     view.resize(400, 500)
-    qtbot.waitUntil(lambda: len(turns(view)) == 40, timeout=5000)
+    qtbot.waitUntil(lambda: len(turns(view)) == 40, timeout=30_000)
     in_order = [view._column.itemAt(i).widget() for i in range(view._column.count())]
     assert [t.question for t in in_order if isinstance(t, ChatTurn)] == [f"q{i}" for i in range(5, 45)]
     assert "m3://play/s1/37000000" in turns(view)[0].answer.text()
     view.earlier.click()
     assert len(turns(view)) == 45
     hub.open(None)
-    qtbot.waitUntil(lambda: not turns(view), timeout=3000)
+    qtbot.waitUntil(lambda: not turns(view), timeout=30_000)
 
 
 def test_hovering_a_citation_shows_the_picture_of_that_moment(qtbot: QtBot, view: ChatView, hub: Hub) -> None:
     view._hover("m3://play/s1/37000000", CITED)
-    qtbot.waitUntil(lambda: view._peek.isVisible() and not view._peek.pixmap().isNull(), timeout=3000)
+    qtbot.waitUntil(lambda: view._peek.isVisible() and not view._peek.pixmap().isNull(), timeout=30_000)
     assert hub.desk.called("picture")[-1][0] == (CITED.source, CITED.start)  # type: ignore[union-attr]
     view._hover("", None)
     assert not view._peek.isVisible()
@@ -303,7 +333,7 @@ def test_without_its_video_a_citation_shows_the_picture_of_its_clip(qtbot: QtBot
     gone.set_result(None)
     hub.desk.picture = lambda *_given, **_more: gone  # type: ignore[union-attr, method-assign]
     view._hover("m3://play/s1/37000000", CITED)
-    qtbot.waitUntil(lambda: view._peek.isVisible() and not view._peek.pixmap().isNull(), timeout=3000)
+    qtbot.waitUntil(lambda: view._peek.isVisible() and not view._peek.pixmap().isNull(), timeout=30_000)
 
 
 @pytest.mark.parametrize(
@@ -326,6 +356,16 @@ def test_sentences_keep_their_marks_and_quotations_whole() -> None:
         "It is green. [00:40] [00:41]",
         "Maybe.",
     ]
+    answer = "Best. Ann says, 'That's nice. Isn't it?' [00:10] The girls' mugs. Bob replies \"Go. Now.\" [00:20]"
+    assert [s.strip() for s in sentences(answer)] == [
+        "Best.",
+        "Ann says, 'That's nice. Isn't it?' [00:10]",
+        "The girls' mugs.",
+        'Bob replies "Go. Now." [00:20]',
+    ]
+    for answer in ("Ann? speaks at 00:28–00:35 [00:28].", "Ann?说话的时间是00:28–00:35 [00:28]。", "It introduces Ann?: “ANN” [00:30]."):
+        assert sentences(answer) == [answer]  # the mark of a suggested name
+    assert sentences("Is it? Nobody knows. [00:10]") == ["Is it? ", "Nobody knows. [00:10]"]
 
 
 def test_sentences_without_a_source_are_set_apart_where_others_cite() -> None:
@@ -367,7 +407,7 @@ def test_a_question_that_is_refused_says_why_in_the_chat_and_stays_in_the_box(
     quiet(desk, monkeypatch)
     view.ask(long_)
     desk.emit(events.AskDone("a1", "", False, (), "", 0.0, error="This question is too long. Ask in fewer words."))
-    qtbot.waitUntil(lambda: view.asking == "", timeout=3000)
+    qtbot.waitUntil(lambda: view.asking == "", timeout=30_000)
     assert "Ask in fewer words." in turns(view)[0].answer.text()
     assert len(turns(view)[0].asked.text()) <= 2100 and view.question.text() == long_
 
@@ -387,7 +427,7 @@ def test_a_question_that_waits_for_the_last_seconds_of_a_live_source_says_so(
     view.ask("What was just said?")
     turn, text = turns(view)[0], "Memorizing the last 12 seconds first."
     desk.emit(events.AskStarted("a1", "What was just said?"), events.AskWaits("a1", text))
-    qtbot.waitUntil(lambda: turn.answer.text().startswith(text), timeout=3000)
+    qtbot.waitUntil(lambda: turn.answer.text().startswith(text), timeout=30_000)
     desk.emit(events.AskText("a1", "Hello."))
-    qtbot.waitUntil(lambda: turn.answer.text() == "Hello.", timeout=3000)
+    qtbot.waitUntil(lambda: turn.answer.text() == "Hello.", timeout=30_000)
     assert text in [label.text() for label in turn.findChildren(plain.Label)]

@@ -35,6 +35,7 @@ def chinese(qapp: QApplication) -> Iterator[None]:
         ("merges Person 3, Person 4 into Ann (2 faces are reassigned)", "Merged Person 3 and Person 4 into Ann (2 faces reassigned)"),
         ("takes back step 1 (1 memory reads differently)", "Taken back: Named Person 1 “Ann” (1 memory read differently)"),
         ("takes back step 9; step 1 rested on it", "Taken back: a correction; it was the basis of: Named Person 1 “Ann”"),
+        ("says that the face at 00:33 are not Ann", "Noted that the face at 00:33 is not Ann"),
         ("says that 1 face and 3 utterances are not Ann", "Noted that 1 face and 3 utterances are not Ann"),
         (
             "takes 5 faces and 19 utterances from Person 15 (5 faces are reassigned); overrides step 1 (takes 1 face from Person 0)",

@@ -258,7 +258,7 @@ def test_what_is_committed_while_a_read_fails_is_read(qtbot: QtBot) -> None:
     def read(_reader: Any) -> int:
         reads.append(1)
         if len(reads) == 1:
-            hold.wait(5)
+            hold.wait(30)
             raise MemoryBusy("it is busy.")
         return len(reads)
 
@@ -269,7 +269,7 @@ def test_what_is_committed_while_a_read_fails_is_read(qtbot: QtBot) -> None:
     following.restart()
     hub.changed.emit(Changed(1, 2, people=frozenset({"person_1"})))
     hold.set()
-    qtbot.waitUntil(lambda: shown == [2] and following.at_rest, timeout=5000)
+    qtbot.waitUntil(lambda: shown == [2] and following.at_rest, timeout=30_000)
     hub.close()
 
 
@@ -323,7 +323,7 @@ def test_a_view_behind_another_reads_nothing_and_catches_up_when_it_is_shown(
     docks[0].raise_()
     main.show()
     qtbot.waitExposed(main)
-    qtbot.waitUntil(lambda: window.graph.visibleRegion().isEmpty() and window.memories.visibleRegion().isEmpty(), timeout=3000)
+    qtbot.waitUntil(lambda: window.graph.visibleRegion().isEmpty() and window.memories.visibleRegion().isEmpty(), timeout=30_000)
     lives._clip(life)
     window.reader.rows.clear()
     window.follow()
@@ -331,7 +331,7 @@ def test_a_view_behind_another_reads_nothing_and_catches_up_when_it_is_shown(
     assert (window.memories.following.at_rest, window.graph.following.at_rest) == (False, False)
     for dock, behind in ((docks[1], window.memories), (docks[2], window.graph)):
         dock.raise_()
-        qtbot.waitUntil(lambda view=behind: view.following.at_rest, timeout=3000)  # type: ignore[misc]
+        qtbot.waitUntil(lambda view=behind: view.following.at_rest, timeout=30_000)  # type: ignore[misc]
     window.check()
     window.close()
     for view in (window.people, window.memories, window.graph):  # they are closed one by one

@@ -29,7 +29,7 @@ def dialog(qtbot: QtBot, hub: Hub, world: World) -> HistoryDialog:
     dialog = HistoryDialog(hub)
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitUntil(lambda: dialog.rows.topLevelItemCount() > 0, timeout=3000)
+    qtbot.waitUntil(lambda: dialog.rows.topLevelItemCount() > 0, timeout=30_000)
     return dialog
 
 
@@ -62,7 +62,7 @@ def test_an_older_correction_is_taken_back_after_its_effect_was_shown(
 def test_a_forgetting_can_not_be_chosen_to_be_taken_back(qtbot: QtBot, dialog: HistoryDialog, world: World) -> None:
     world.steps.append(replace(world.steps[0], step=5, kind="forget", text="forgets somebody for good"))
     dialog.following.restart()
-    qtbot.waitUntil(lambda: len(shown(dialog)) == 3, timeout=3000)
+    qtbot.waitUntil(lambda: len(shown(dialog)) == 3, timeout=30_000)
     dialog.rows.setCurrentItem(dialog.rows.topLevelItem(0))
     assert not dialog.back.isEnabled()
     dialog.rows.setCurrentItem(dialog.rows.topLevelItem(1))
@@ -71,12 +71,12 @@ def test_a_forgetting_can_not_be_chosen_to_be_taken_back(qtbot: QtBot, dialog: H
 
 def test_a_new_correction_appears_at_once(qtbot: QtBot, dialog: HistoryDialog, hub: Hub) -> None:
     hub.correct("name", {"person": "person_2", "name": "Bob"})
-    qtbot.waitUntil(lambda: len(shown(dialog)) == 3, timeout=3000)
+    qtbot.waitUntil(lambda: len(shown(dialog)) == 3, timeout=30_000)
 
 
 def test_it_closes_with_its_memory(qtbot: QtBot, dialog: HistoryDialog, hub: Hub) -> None:
     hub.open(None)
-    qtbot.waitUntil(lambda: not dialog.isVisible(), timeout=3000)
+    qtbot.waitUntil(lambda: not dialog.isVisible(), timeout=30_000)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def beside(qtbot: QtBot, hub: Hub, world: World) -> Iterator[HistoryDialog]:
     dialog = HistoryDialog(hub, window)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.show()
-    qtbot.waitUntil(lambda: dialog.rows.topLevelItemCount() > 0, timeout=3000)
+    qtbot.waitUntil(lambda: dialog.rows.topLevelItemCount() > 0, timeout=30_000)
     yield dialog
     assert isValid(window)  # which keeps it
 
@@ -96,7 +96,7 @@ def test_a_correction_or_another_memory_after_it_was_closed_is_no_fault(
     qtbot: QtBot, beside: HistoryDialog, hub: Hub, desk: FakeDesk
 ) -> None:
     beside.reject()
-    qtbot.waitUntil(lambda: not isValid(beside), timeout=3000)
+    qtbot.waitUntil(lambda: not isValid(beside), timeout=30_000)
     with qtbot.waitSignal(hub.corrected):
         hub.correct("name", {"person": "person_2", "name": "Bob"})
     hub.open(desk)
@@ -109,6 +109,6 @@ def test_a_preview_that_comes_after_it_was_closed_asks_nothing(
     monkeypatch.setattr(plain, "sure", lambda *_: True)
     beside.take_back()
     beside.reject()
-    qtbot.waitUntil(lambda: bool(desk.called("correct")), timeout=3000)
+    qtbot.waitUntil(lambda: bool(desk.called("correct")), timeout=30_000)
     qtbot.wait(50)
     assert desk.called("revert") == []

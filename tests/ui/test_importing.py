@@ -62,10 +62,10 @@ REPORT = {"clips": 74, "people": 13, "memories": 2430, "warnings": ["2 texts wit
 def begun(window: MainWindow, desks: Desks, qtbot: QtBot, graph: str, tmp_path: Path) -> str:
     """Open a memory, drop a graph on its window, and return the path of the graph's memory once its import has begun."""
     window.open_memory(str(tmp_path / "first.m3desk"))
-    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=30_000)
     window.take_files([graph])
     new = graph + ".m3desk"
-    qtbot.waitUntil(lambda: bool(desks.opened.get(new)) and bool(desks.opened[new].called("import_file")), timeout=3000)
+    qtbot.waitUntil(lambda: bool(desks.opened.get(new)) and bool(desks.opened[new].called("import_file")), timeout=30_000)
     return new
 
 
@@ -77,14 +77,14 @@ def test_a_dropped_graph_is_imported_beside_the_open_memory_and_opened_when_it_i
     desks.opened[new].emit(events.Progress("", "", "importing", 37, 74, None, 4.0))
     strip = window.importing.strip
     assert strip is not None
-    qtbot.waitUntil(lambda: "50 %" in strip.text.text(), timeout=3000)
+    qtbot.waitUntil(lambda: "50 %" in strip.text.text(), timeout=30_000)
     assert strip.isVisible() and "room.pkl.gz" in strip.text.text() and "writing the memory" in strip.text.text()
     with qtbot.waitSignal(window.hub.offer) as told:
         desks.imports.set_result(REPORT)
     assert "74 clips, 13 people and 2430 memories" in told.args[0] and "without words" in told.args[0]
     assert told.args[1].startswith("Locate")
     assert window.hub.path == new and window.importing.strip is None
-    qtbot.waitUntil(lambda: window.hub.can_undo is False and window._status._device.text() != "", timeout=3000)
+    qtbot.waitUntil(lambda: window.hub.can_undo is False and window._status._device.text() != "", timeout=30_000)
 
 
 def test_a_second_file_dropped_at_the_same_moment_is_refused_and_one_is_imported(
@@ -97,7 +97,7 @@ def test_a_second_file_dropped_at_the_same_moment_is_refused_and_one_is_imported
         window.take_files([str(other)])
     assert "Another file" in told.args[1]
     desks.imports.set_result(REPORT)
-    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=3000)
+    qtbot.waitUntil(lambda: window.hub.desk is not None, timeout=30_000)
     assert len(desks.opened) == 1 and not window.importing.running
     assert not any(strip.isVisible() for strip in window.findChildren(ImportStrip))
 
@@ -108,7 +108,7 @@ def test_cancel_leaves_the_open_memory_as_it_is(window: MainWindow, desks: Desks
     window.importing.strip.cancel.click()
     assert desks.opened[new].called("stop_import")
     desks.imports.set_exception(Cancelled("the import was stopped."))
-    qtbot.waitUntil(lambda: bool(desks.opened[new].called("close")), timeout=3000)
+    qtbot.waitUntil(lambda: bool(desks.opened[new].called("close")), timeout=30_000)
     assert window.hub.path.endswith("first.m3desk") and not window.importing.running
 
 
@@ -120,7 +120,7 @@ def test_a_file_that_is_no_memory_is_refused_and_the_open_memory_stays(
         desks.imports.set_exception(ImportProblem("facts.json is not an export of M3Desk.", "Give the .json."))
         window.take_files([str(tmp_path / "facts.json")])
     assert told.args[0] == "error" and "facts.json" in told.args[1]
-    qtbot.waitUntil(lambda: bool(desks.opened[str(tmp_path / "facts.json.m3desk")].called("close")), timeout=3000)
+    qtbot.waitUntil(lambda: bool(desks.opened[str(tmp_path / "facts.json.m3desk")].called("close")), timeout=30_000)
     assert window.hub.desk is None
 
 
@@ -132,11 +132,11 @@ def test_cancel_that_comes_after_the_commit_opens_nothing_and_says_so(
     window.importing.strip.cancel.click()
     with qtbot.waitSignal(window.hub.offer) as told:
         desks.imports.set_result(REPORT)
-    qtbot.waitUntil(lambda: bool(desks.opened[new].called("close")), timeout=3000)
+    qtbot.waitUntil(lambda: bool(desks.opened[new].called("close")), timeout=30_000)
     assert window.hub.path.endswith("first.m3desk") and not window.importing.running
     assert "room.pkl.gz was imported before it could be stopped" in told.args[0]
     told.args[2]()
-    qtbot.waitUntil(lambda: window.hub.path == new, timeout=3000)
+    qtbot.waitUntil(lambda: window.hub.path == new, timeout=30_000)
 
 
 def with_files(window: MainWindow, desks: Desks, *uris: str) -> None:
@@ -154,9 +154,9 @@ def test_a_video_dropped_with_its_graph_becomes_its_video(window: MainWindow, de
     with_files(window, desks, graph)
     desks.imports.set_result(REPORT)
     window.take_files(["/films/room.mp4", graph])
-    qtbot.waitUntil(lambda: bool(desks.opened.get(graph + ".m3desk")), timeout=3000)
+    qtbot.waitUntil(lambda: bool(desks.opened.get(graph + ".m3desk")), timeout=30_000)
     desk = desks.opened[graph + ".m3desk"]
-    qtbot.waitUntil(lambda: desk.called("relink") == [(("s1", "/films/room.mp4"), {})], timeout=3000)
+    qtbot.waitUntil(lambda: desk.called("relink") == [(("s1", "/films/room.mp4"), {})], timeout=30_000)
 
 
 def test_a_video_dropped_with_an_export_is_that_of_the_one_source_whose_file_is_missing(
@@ -168,9 +168,9 @@ def test_a_video_dropped_with_an_export_is_that_of_the_one_source_whose_file_is_
     with_files(window, desks, str(there), "/gone/hall.mp4")
     desks.imports.set_result(REPORT)
     window.take_files([str(export), "/films/hall.mp4"])
-    qtbot.waitUntil(lambda: bool(desks.opened.get(f"{export}.m3desk")), timeout=3000)
+    qtbot.waitUntil(lambda: bool(desks.opened.get(f"{export}.m3desk")), timeout=30_000)
     desk = desks.opened[f"{export}.m3desk"]
-    qtbot.waitUntil(lambda: desk.called("relink") == [(("s2", "/films/hall.mp4"), {})], timeout=3000)
+    qtbot.waitUntil(lambda: desk.called("relink") == [(("s2", "/films/hall.mp4"), {})], timeout=30_000)
 
 
 def test_of_two_sources_without_their_files_the_user_says_which_one_a_dropped_video_is(
@@ -197,13 +197,13 @@ def test_a_file_imported_before_is_opened_or_imported_once_more(
     def box() -> QMessageBox | None:
         return next((b for b in window.findChildren(QMessageBox) if b.isVisible()), None)
 
-    qtbot.waitUntil(lambda: box() is not None, timeout=3000)
+    qtbot.waitUntil(lambda: box() is not None, timeout=30_000)
     asked = box()
     assert asked is not None and desks.opened == {}
     again = next(b for b in asked.buttons() if "once more" in b.text())
     desks.imports.set_result(REPORT)
     again.click()
-    qtbot.waitUntil(lambda: window.hub.path.endswith("room.pkl.gz 2.m3desk"), timeout=3000)
+    qtbot.waitUntil(lambda: window.hub.path.endswith("room.pkl.gz 2.m3desk"), timeout=30_000)
 
 
 def test_the_dialog_imports_what_was_chosen(
@@ -212,7 +212,7 @@ def test_the_dialog_imports_what_was_chosen(
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (graph, ""))
     desks.imports.set_result(REPORT)
     window.actions_.all["import"].trigger()
-    qtbot.waitUntil(lambda: window.hub.path == graph + ".m3desk", timeout=3000)
+    qtbot.waitUntil(lambda: window.hub.path == graph + ".m3desk", timeout=30_000)
 
 
 def test_the_video_of_an_imported_graph_is_located_where_the_picture_lacks(
@@ -223,7 +223,7 @@ def test_the_video_of_an_imported_graph_is_located_where_the_picture_lacks(
     desks.imports.set_result(REPORT)
     with_files(window, desks, graph)
     window.take_files([graph])
-    qtbot.waitUntil(lambda: window.video.locate.isVisible(), timeout=3000)
+    qtbot.waitUntil(lambda: window.video.locate.isVisible(), timeout=30_000)
     assert not window.video.transport.isEnabled()
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(video), ""))
     window.video.locate.click()
@@ -231,5 +231,5 @@ def test_the_video_of_an_imported_graph_is_located_where_the_picture_lacks(
     assert desk.called("relink") == [(("s1", str(video)), {})]
     desk.world.sources[0] = replace(desk.world.sources[0], uri=str(video))
     desk.emit(events.SourceChanged("s1", "done"))
-    qtbot.waitUntil(lambda: window.video.path == str(video) and window.video.transport.isEnabled(), timeout=3000)
+    qtbot.waitUntil(lambda: window.video.path == str(video) and window.video.transport.isEnabled(), timeout=30_000)
     assert not window.video.locate.isVisible()

@@ -23,7 +23,7 @@ def dialog(qtbot: QtBot, hub: Hub, desk: FakeDesk) -> KeptApart:
     dialog = KeptApart(hub)
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitUntil(lambda: dialog.rows.topLevelItemCount() == 2, timeout=3000)
+    qtbot.waitUntil(lambda: dialog.rows.topLevelItemCount() == 2, timeout=30_000)
     return dialog
 
 
@@ -56,7 +56,7 @@ def test_a_wall_is_taken_back_after_its_effect_was_shown_and_undo_is_offered(
 def test_without_walls_it_says_how_they_come(dialog: KeptApart, desk: FakeDesk, qtbot: QtBot) -> None:
     desk.kept_apart.clear()
     dialog.read()
-    qtbot.waitUntil(lambda: dialog.none.isVisible(), timeout=3000)
+    qtbot.waitUntil(lambda: dialog.none.isVisible(), timeout=30_000)
     assert not dialog.back.isEnabled()
 
 
@@ -65,6 +65,6 @@ def test_a_correction_after_it_was_closed_is_no_fault(hub: Hub, desk: FakeDesk, 
     closed.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     closed.show()
     closed.close()
-    qtbot.waitUntil(lambda: not isValid(closed), timeout=3000)
+    qtbot.waitUntil(lambda: not isValid(closed), timeout=30_000)
     with qtbot.waitSignal(hub.corrected):
         hub.correct("name", {"person": "person_1", "name": "Anne"})

@@ -18,7 +18,7 @@ def dialog(qtbot: QtBot, hub: Hub) -> ModelsDialog:
     dialog = ModelsDialog(hub)
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitUntil(lambda: len(dialog.rows) == 6, timeout=5000)
+    qtbot.waitUntil(lambda: len(dialog.rows) == 6, timeout=30_000)
     return dialog
 
 
@@ -38,10 +38,10 @@ def test_the_language_model_is_offered_with_its_size(dialog: ModelsDialog, desk:
 def test_progress_and_failure_of_a_download_are_shown(qtbot: QtBot, dialog: ModelsDialog, desk: FakeDesk) -> None:
     row = dialog.rows["ssd-mobilenet-v2"]
     desk.emit(events.Downloading("ssd-mobilenet-v2", 30_000_000, 60_000_000, "working"))
-    qtbot.waitUntil(lambda: row.bar.value() == 500, timeout=3000)
+    qtbot.waitUntil(lambda: row.bar.value() == 500, timeout=30_000)
     assert row.now == "working"
     desk.emit(events.Downloading("ssd-mobilenet-v2", 0, 0, "failed", "The disk is full."))
-    qtbot.waitUntil(lambda: row.now == "failed", timeout=3000)
+    qtbot.waitUntil(lambda: row.now == "failed", timeout=30_000)
     assert dialog.state.text() == "The disk is full."
 
 
@@ -53,7 +53,7 @@ def test_what_is_missing_is_downloaded_without_the_language_model(dialog: Models
 def test_a_download_error_says_what_to_do(qtbot: QtBot, dialog: ModelsDialog, desk: FakeDesk) -> None:
     desk.fail["pull"] = DownloadError("No connection.", "Try again later.")
     dialog.missing.click()
-    qtbot.waitUntil(lambda: "Try again later." in dialog.state.text(), timeout=3000)
+    qtbot.waitUntil(lambda: "Try again later." in dialog.state.text(), timeout=30_000)
 
 
 def test_unknown_models_have_no_purpose() -> None:

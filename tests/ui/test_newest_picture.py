@@ -35,7 +35,7 @@ def test_a_picture_comes_in_the_size_in_which_it_is_painted(qtbot, captured, roo
     came = []
     newest = NewestPicture(lambda: Camera(*captured), lambda *found: came.append(found))
     newest.fit(*room)
-    qtbot.waitUntil(lambda: bool(came) and (came[-1][0].width(), came[-1][0].height()) == expected, timeout=5000)
+    qtbot.waitUntil(lambda: bool(came) and (came[-1][0].width(), came[-1][0].height()) == expected, timeout=30_000)
     newest.close()
     assert came[-1][1:] == (7, captured)
 

@@ -203,12 +203,12 @@ def shown(qtbot: QtBot, baits: Baits, tmp_path: Path, monkeypatch: pytest.Monkey
     qtbot.addWidget(window)
     window.show()
     window.dock_area.load_rest()
-    qtbot.waitUntil(lambda: len(window.dock_area.views) == len(window.docks), timeout=20_000)
+    qtbot.waitUntil(lambda: len(window.dock_area.views) == len(window.docks), timeout=30_000)
     window.open_memory(memory)
-    qtbot.waitUntil(lambda: window.hub.desk is desk, timeout=5000)
+    qtbot.waitUntil(lambda: window.hub.desk is desk, timeout=30_000)
     chat, people = window.dock_area.views["chat"], window.dock_area.views["people"]
-    qtbot.waitUntil(lambda: len(chat.findChildren(ChatTurn)) == 4, timeout=5000)
-    qtbot.waitUntil(lambda: people.model.rowCount() == 8, timeout=5000)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: len(chat.findChildren(ChatTurn)) == 4, timeout=30_000)
+    qtbot.waitUntil(lambda: people.model.rowCount() == 8, timeout=30_000)  # type: ignore[attr-defined]
     yield window
     for widget in QApplication.topLevelWidgets():
         if isinstance(widget, QMenu | QMessageBox | FaceChip):
@@ -277,7 +277,7 @@ def test_every_item_is_hovered(qtbot: QtBot, shown: MainWindow, baits: Baits) ->
                 assert wrong_on_screen() == []
     graph = shown.dock_area.views["graph"].canvas  # type: ignore[attr-defined]
     shown.dock_area.bring_forward("graph")
-    qtbot.waitUntil(lambda: len(graph.at) > 5, timeout=5000)
+    qtbot.waitUntil(lambda: len(graph.at) > 5, timeout=30_000)
     for row in range(5):
         x, y = graph.camera.to_screen(graph.at[row : row + 1])[0]
         hover(graph, QPoint(round(x), round(y)))
@@ -300,7 +300,7 @@ def test_the_inspector_shows_every_kind_of_thing_as_text(qtbot: QtBot, shown: Ma
     for kind, id_ in (("person", "person_3"), ("observation", "s1.c0.f0"), ("observation", "s1.c0.u1"), ("clip", "s1.c0"), ("source", "s3"),
                       ("source", "s1"), ("node", "m2"), ("node", "k2"), ("node", "n1"), ("node", "o1"), ("node", "nowhere")):  # fmt: skip
         shown.hub.selection.select(kind, id_)
-        qtbot.waitUntil(lambda: inspector._found is not None, timeout=3000)  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda: inspector._found is not None, timeout=30_000)  # type: ignore[attr-defined]
         qtbot.wait(60)
         look(baits, shown)
     assert "nowhere" not in inspector.text.toPlainText()  # type: ignore[attr-defined]
@@ -313,11 +313,11 @@ def test_a_person_and_the_questions_show_names_and_words_as_text(qtbot: QtBot, s
     shown.dock_area.bring_forward("people")
     for person in ("person_3", "person_1"):
         people.open_page(person)  # type: ignore[attr-defined]
-        qtbot.waitUntil(lambda who=person: people.page.page is not None and people.page.page.person.id == who, timeout=3000)  # type: ignore[attr-defined,misc]
+        qtbot.waitUntil(lambda who=person: people.page.page is not None and people.page.page.person.id == who, timeout=30_000)  # type: ignore[attr-defined,misc]
         for tab in range(4):
             people.page.tabs.setCurrentIndex(tab)  # type: ignore[attr-defined]
             look(baits, shown)
-        qtbot.waitUntil(lambda: people.page.faces.count() > 0, timeout=3000)  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda: people.page.faces.count() > 0, timeout=30_000)  # type: ignore[attr-defined]
         people.page.faces.item(0).setSelected(True)  # type: ignore[attr-defined]
         people.page._face_menu(people.page.faces.visualItemRect(people.page.faces.item(0)).center())  # type: ignore[attr-defined]
         people.page._assign(["s1.c0.f0"])  # type: ignore[attr-defined]
@@ -329,7 +329,7 @@ def test_a_person_and_the_questions_show_names_and_words_as_text(qtbot: QtBot, s
     assert not shown.hub.desk.called("correct")  # type: ignore[union-attr]  # looking at a name changes nothing
     people.show_questions()  # type: ignore[attr-defined]
     for _ in range(4):
-        qtbot.waitUntil(lambda: people.questions.card.shown is not None, timeout=3000)  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda: people.questions.card.shown is not None, timeout=30_000)  # type: ignore[attr-defined]
         qtbot.wait(60)
         look(baits, shown)
         for lists in people.questions.card.lists:  # type: ignore[attr-defined]
@@ -356,7 +356,7 @@ def test_menus_and_message_boxes_show_names_as_text(qtbot: QtBot, shown: MainWin
     look(baits, shown)
     people.ask_merge("person_1", "person_2")  # type: ignore[attr-defined]
     shown.sources.remove(shown.sources.model.rows[0])
-    qtbot.waitUntil(lambda: len([w for w in QApplication.topLevelWidgets() if isinstance(w, QMessageBox | BothFaces)]) >= 2, timeout=3000)
+    qtbot.waitUntil(lambda: len([w for w in QApplication.topLevelWidgets() if isinstance(w, QMessageBox | BothFaces)]) >= 2, timeout=30_000)
     shown.about()
     look(baits, shown)
     names = [a.text() for w in QApplication.allWidgets() if isinstance(w, QMenu) for a in w.actions()]
@@ -382,7 +382,7 @@ def test_the_chat_shows_questions_rounds_answers_and_errors_as_text(qtbot: QtBot
     look(baits, shown)
     cited = events.Citation(evil(), evil(), 1_000_000, 2_000_000, evil(), evil()[:20])
     desk.emit(events.AskDone("a1", evil(), True, (cited,), evil(), 1.0))
-    qtbot.waitUntil(lambda: chat.asking == "", timeout=3000)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: chat.asking == "", timeout=30_000)  # type: ignore[attr-defined]
     look(baits, shown)
     chat.question._offer("@")  # type: ignore[attr-defined]
     chat.propose(evil())  # type: ignore[attr-defined]
@@ -442,7 +442,7 @@ def test_faces_and_speakers_are_named_in_plain_text(qtbot: QtBot, shown: MainWin
             chip = FaceChip(shown.hub, "s1.c0.f0", "person_1", name, speech=speech, parent=shown)
             chip.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
             chip.open_at(QPoint(10, 10))
-            qtbot.waitUntil(lambda c=chip: c.edit.completer() is not None, timeout=3000)  # type: ignore[misc]
+            qtbot.waitUntil(lambda c=chip: c.edit.completer() is not None, timeout=30_000)  # type: ignore[misc]
             assert list(wrong_in_model(chip.edit.completer().model(), "people")) == []
             assert chip.width() < 900
             look(baits, shown)

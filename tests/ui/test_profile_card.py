@@ -121,7 +121,7 @@ def test_the_address_of_a_server_is_typed_where_it_is_chosen_and_what_leaves_fol
     with qtbot.waitSignal(dialog.hub.notice):
         dialog.save()
     assert config.own_options("server") == {"url": "http://127.0.0.1:8000/v1", "model": "tiny"}
-    qtbot.waitUntil(lambda: kept == ["secret"], timeout=5000)
+    qtbot.waitUntil(lambda: kept == ["secret"], timeout=30_000)
     assert config.get_value("profile") == "server" and "secret" not in config.paths.config_file().read_text("utf-8")
 
 

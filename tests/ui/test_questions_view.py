@@ -25,7 +25,7 @@ def people(qtbot: QtBot, hub: Hub) -> PeopleView:
     qtbot.addWidget(view)
     view.resize(460, 700)
     view.show()
-    qtbot.waitUntil(lambda: view.ask.isVisible() and view.model.rowCount() > 0, timeout=5000)
+    qtbot.waitUntil(lambda: view.ask.isVisible() and view.model.rowCount() > 0, timeout=30_000)
     return view
 
 
@@ -37,7 +37,7 @@ def view(qtbot: QtBot, people: PeopleView) -> QuestionsView:
 
 
 def shows(qtbot: QtBot, view: QuestionsView, kind: str) -> None:
-    qtbot.waitUntil(lambda: view.card.shown is not None and view.card.shown.question.kind == kind, timeout=5000)
+    qtbot.waitUntil(lambda: view.card.shown is not None and view.card.shown.question.kind == kind, timeout=30_000)
 
 
 def test_the_people_list_says_how_many_questions_there_are(people: PeopleView, desk: FakeDesk) -> None:
@@ -71,7 +71,7 @@ def test_what_was_taken_out_is_excluded_after_the_merge(qtbot: QtBot, view: Ques
     view.card._clicked(0, row)
     assert row.font().strikeOut() and view.card.lists[0].taken_out() == ["s1.c1.f0"]
     view.card.buttons["yes"].click()
-    qtbot.waitUntil(lambda: bool(desk.called("correct")), timeout=3000)
+    qtbot.waitUntil(lambda: bool(desk.called("correct")), timeout=30_000)
     assert desk.called("correct")[-1][0] == ("exclude", {"observations": ["s1.c1.f0"], "person": "person_1"})
 
 
@@ -82,7 +82,7 @@ def test_two_people_can_be_sorted_before_they_are_split(qtbot: QtBot, view: Ques
     first.other_wanted.emit(first.item(1))
     assert [first.count(), second.count()] == [1, 2]
     view.card.buttons["yes"].click()
-    qtbot.waitUntil(lambda: bool(desk.called("correct")), timeout=3000)
+    qtbot.waitUntil(lambda: bool(desk.called("correct")), timeout=30_000)
     kind, args = desk.called("correct")[-1][0]
     assert kind == "split" and args == {"person": "person_2", "observations": ["s1.c2.f0", "s1.c1.f0"]}
     assert not desk.called("accept")
@@ -95,7 +95,7 @@ def test_after_a_split_that_can_not_be_the_next_answer_is_taken(qtbot: QtBot, vi
     desk.correct = lambda *_given, **_how: _failing(2)  # type: ignore[method-assign, assignment]
     with qtbot.waitSignal(hub.notice):
         view.card.buttons["yes"].click()
-    qtbot.waitUntil(lambda: view.card.shown is not None, timeout=3000)
+    qtbot.waitUntil(lambda: view.card.shown is not None, timeout=30_000)
     view.card.buttons["no"].click()
     assert len(desk.called("reject")) == 1
 
@@ -109,6 +109,23 @@ def test_dont_know_asks_it_last_and_later_not_again(qtbot: QtBot, view: Question
     view.refresh()
     qtbot.wait(50)
     assert [q.kind for q in view.questions] == ["link", "name", "same"]
+
+
+def test_the_focus_stays_with_the_questions_when_the_last_card_goes(qtbot: QtBot, view: QuestionsView, people: PeopleView) -> None:
+    with qtbot.waitActive(people):
+        people.activateWindow()
+    qtbot.waitUntil(view.card.hasFocus, timeout=30_000)
+    view._later = {q.key for q in view.questions[1:]}
+    view.put_off()
+    assert not view.questions and view.again.hasFocus()
+
+
+def test_a_question_about_a_suggested_name_has_one_question_mark(qtbot: QtBot, view: QuestionsView) -> None:
+    shown = view.card.shown
+    assert shown is not None
+    doubted = replace(shown, question=replace(shown.question, kind="two_people"), sides=(replace(shown.sides[0], shown="Ann?"),) * 2)
+    view.card.show_question(doubted)
+    assert view.card.title.text().count("?") == 1 and "Ann" in view.card.title.text()
 
 
 def test_what_was_put_off_is_counted_and_can_be_asked_again(qtbot: QtBot, view: QuestionsView, people: PeopleView) -> None:
@@ -150,13 +167,13 @@ def _failing(n: int) -> object:
 def test_when_all_is_answered_it_says_so(qtbot: QtBot, view: QuestionsView, world: World, desk: FakeDesk) -> None:
     world.questions.clear()
     desk.emit(events.Suggested(9, 0))
-    qtbot.waitUntil(lambda: view.none.isVisible(), timeout=3000)
+    qtbot.waitUntil(lambda: view.none.isVisible(), timeout=30_000)
     assert not view.card.isVisible()
 
 
 def test_a_selection_of_faces_can_be_made_somebody_else(qtbot: QtBot, people: PeopleView, desk: FakeDesk) -> None:
     people.open_page("person_2")
-    qtbot.waitUntil(lambda: people.page.page is not None and people.page.faces.count() > 1, timeout=5000)
+    qtbot.waitUntil(lambda: people.page.page is not None and people.page.faces.count() > 1, timeout=30_000)
     people.page.faces.item(0).setSelected(True)
     assert people.page.split.isEnabled()
     chosen = people.page.chosen_faces()
@@ -168,7 +185,7 @@ def test_an_utterance_that_is_not_theirs_is_one_click_away(qtbot: QtBot, people:
     from m3desk_ui.look import links
 
     people.open_page("person_2")
-    qtbot.waitUntil(lambda: people.page.page is not None, timeout=5000)
+    qtbot.waitUntil(lambda: people.page.page is not None, timeout=30_000)
     assert "not Bob" in people.page.voices.toPlainText()
     links.follow(hub, links.href("exclude", "s1.c0.u1", "person_2"))
     assert desk.called("correct")[-1][0] == ("exclude", {"observation": "s1.c0.u1", "person": "person_2"})
@@ -181,7 +198,7 @@ def test_the_inspector_says_why_and_what_would_change_it(qtbot: QtBot, hub: Hub)
     qtbot.addWidget(view)
     view.show()
     hub.selection.select("observation", "s1.c0.f0")
-    qtbot.waitUntil(lambda: "Looks like this face" in view.text.toPlainText(), timeout=5000)
+    qtbot.waitUntil(lambda: "Looks like this face" in view.text.toPlainText(), timeout=30_000)
     assert "s1.c1.f0" not in view.text.toPlainText() and "m3://observation/s1.c1.f0" in view.text.toHtml()
     assert "picture:crop." in view.text.toHtml()
     assert "set it aside" in view.text.toPlainText()
@@ -205,11 +222,11 @@ def test_the_inspector_shows_an_observation_while_the_engine_computes_the_reason
     view.show()
     for number, observation in enumerate(("s1.c1.f0", "s1.c0.f0"), 1):
         hub.selection.select("observation", observation)
-        qtbot.waitUntil(lambda number=number: len(asked) == number, timeout=5000)  # type: ignore[misc]
+        qtbot.waitUntil(lambda number=number: len(asked) == number, timeout=30_000)  # type: ignore[misc]
     assert "being computed" in view.text.toPlainText() and "Details" in view.text.toPlainText()
     for observation, future in reversed(asked):  # the first answer comes last: it is of what is no longer shown
         future.set_result(replace(desk.reader().why(observation), votes=(Reason("likeness", None, 0.8, f"as {observation}"),)))
-    qtbot.waitUntil(lambda: "as s1.c0.f0" in view.text.toPlainText(), timeout=5000)
+    qtbot.waitUntil(lambda: "as s1.c0.f0" in view.text.toPlainText(), timeout=30_000)
     assert "being computed" not in view.text.toPlainText()
     said = (
         Reason("user", None, 1.0, "user decided so on 2026-11-20 (step 4: her sister)"),
@@ -219,8 +236,8 @@ def test_the_inspector_shows_an_observation_while_the_engine_computes_the_reason
     assert "You decided so on 2026-11-20: her sister" in rows and "The same name is heard or read of both" in rows
     assert "step 4" not in rows and "named alike" not in rows
     hub.changed.emit(Changed(1, 2, observations=frozenset({"s1.c0.f0"})))
-    qtbot.waitUntil(lambda: len(asked) == 3, timeout=5000)
+    qtbot.waitUntil(lambda: len(asked) == 3, timeout=30_000)
     assert "as s1.c0.f0" in view.text.toPlainText()
     asked[-1][1].set_exception(CorrectionError("s1.c0.f0 was superseded."))
-    qtbot.waitUntil(lambda: "was superseded" in view.text.toPlainText(), timeout=5000)
+    qtbot.waitUntil(lambda: "was superseded" in view.text.toPlainText(), timeout=30_000)
     assert [o for o, _ in asked] == ["s1.c1.f0", "s1.c0.f0", "s1.c0.f0"]

@@ -19,7 +19,7 @@ def dialog(qtbot: QtBot, hub: Hub) -> Scorecard:
     made = Scorecard(hub)
     qtbot.addWidget(made)
     made.show()
-    qtbot.waitUntil(lambda: bool(made.pairs), timeout=3000)
+    qtbot.waitUntil(lambda: bool(made.pairs), timeout=30_000)
     return made
 
 
@@ -35,7 +35,7 @@ def test_pairs_are_answered_by_keys_and_the_result_has_its_interval(dialog: Scor
     QTest.keyClick(dialog, Qt.Key.Key_N)
     assert "3 of 3" in dialog.said.text() and dialog.left.sample.crop is None
     QTest.keyClick(dialog, Qt.Key.Key_D)
-    qtbot.waitUntil(lambda: bool(table(dialog)), timeout=3000)
+    qtbot.waitUntil(lambda: bool(table(dialog)), timeout=30_000)
     assert list(desk.called("score")[0][0][0].values()) == [True, False]
     assert table(dialog)["Precision"] == "97 % (88–100 %)" and "2 pairs answered" in dialog.said.text()
 
@@ -46,7 +46,7 @@ def test_an_answer_can_be_changed_and_the_result_shown_early(dialog: Scorecard, 
     assert "1 of 3" in dialog.said.text()
     dialog.no.click()
     dialog.enough.click()
-    qtbot.waitUntil(lambda: bool(table(dialog)), timeout=3000)
+    qtbot.waitUntil(lambda: bool(table(dialog)), timeout=30_000)
     assert list(desk.called("score")[0][0][0].values()) == [False]
 
 
@@ -71,7 +71,7 @@ def test_the_memory_is_compared_with_a_chosen_truth_file(
     desk.report_of_truth = REPORT
     monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: (["/truth/kitchen.rttm"], ""))
     dialog.truth.click()
-    qtbot.waitUntil(lambda: bool(table(dialog)), timeout=3000)
+    qtbot.waitUntil(lambda: bool(table(dialog)), timeout=30_000)
     assert desk.called("evaluate") == [((("/truth/kitchen.rttm",),), {})]
     shown = table(dialog)
     assert shown["Faces: precision"] == "98.1 %" and shown["Faces: people for each"] == "1.25" and shown["Voices"] == "–"
@@ -81,5 +81,5 @@ def test_the_memory_is_compared_with_a_chosen_truth_file(
 def test_a_file_that_is_no_truth_is_told_and_the_pairs_go_on(dialog: Scorecard, desk: FakeDesk, qtbot: QtBot) -> None:
     desk.fail["evaluate"] = M3DeskError("notes.txt is no truth.", "Known: RTTM.")
     dialog.compare(["/notes.txt"])
-    qtbot.waitUntil(lambda: "no truth" in dialog.said.text(), timeout=3000)
+    qtbot.waitUntil(lambda: "no truth" in dialog.said.text(), timeout=30_000)
     assert dialog.yes.isEnabled() and dialog.truth.isEnabled()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import replace
 
 import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.hub.selection_trail import SelectionTrail
-from m3desk_ui.window.search_hits import Hit
+from m3desk_ui.window.search_hits import Hit, person_hit
 from m3desk_ui.window.search_palette import HIT, SearchPalette
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QAction, QDropEvent
@@ -16,9 +17,10 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from m3desk.errors import SourceUnreadable
+from m3desk.ports import FoundNode
 from tests.ui.fakes import FakeDesk
 
-SOON = 5000
+SOON = 30_000
 
 
 @pytest.fixture
@@ -44,6 +46,11 @@ def type_(qtbot: QtBot, palette: SearchPalette, text: str, group: str) -> list[H
     return [h for h in rows(palette) if h.group == group]
 
 
+def test_who_is_seen_shortly_is_not_found_with_0_s(desk: FakeDesk) -> None:
+    person = replace(desk.world.people[0], screen_time=400_000, speech_time=0)
+    assert person_hit(person).detail == "1 s"
+
+
 def test_one_field_finds_people_memories_words_clips_and_actions(qtbot: QtBot, palette: SearchPalette, desk: FakeDesk) -> None:
     assert type_(qtbot, palette, "李梅", "people")[0].id == "person_4"
     assert all("green tea" in h.text for h in type_(qtbot, palette, "green tea", "memories"))
@@ -58,7 +65,7 @@ def test_one_field_finds_people_memories_words_clips_and_actions(qtbot: QtBot, p
 
 def test_a_bookmark_is_found_by_its_note_and_all_of_them_by_their_name(qtbot: QtBot, hub: Hub, desk: FakeDesk) -> None:
     for args in ({"source": "s1", "start": 90_000_000, "end": 120_000_000, "text": "the vase falls"}, {"source": "s1", "start": 7_000_000}):
-        desk.correct("bookmark", args).result(5)
+        desk.correct("bookmark", args).result(30)
     palette = SearchPalette(hub, [])
     palette.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
     qtbot.addWidget(palette)
@@ -161,3 +168,16 @@ def test_back_and_forward_step_through_what_was_selected(qapp: QApplication, hub
     assert selection.current == ("node", "m1")
     trail.clear()
     assert trail.can_go == (False, False)
+
+
+def test_what_holds_the_words_comes_before_memories_of_similar_meaning(
+    qtbot: QtBot, palette: SearchPalette, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: Future[list[FoundNode]] = Future()
+    node = FoundNode("s1.c1.e1", "episodic", "A woman cooks dinner.", 0.4, "meaning 0.83", "s1.c1", "s1", 1_000_000, 2_000_000)
+    done.set_result([node, replace(node, id="s1.c1.e2", content="Ann says: “Green tea, please.”")])
+    monkeypatch.setattr(desk, "search", lambda *_a, **_k: done)
+    type_(qtbot, palette, "green tea", "alike")
+    groups = [h.group for h in rows(palette)]
+    assert groups[0] == "memories" and "spoken" in groups and groups[-1] == "alike"
+    assert [h.id for h in rows(palette) if h.group == "alike"] == ["s1.c1.e1"]

@@ -41,7 +41,7 @@ def test_it_fits_a_small_screen_and_shows_all_fields_where_there_is_room(qtbot: 
     dialog.show()
     assert dialog.height() <= dialog.screen().availableGeometry().height()
     dialog.resize(dialog.width(), 1400)
-    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() == 0, timeout=2000)
+    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() == 0, timeout=30_000)
     dialog.resize(dialog.width(), 540)
     assert dialog.height() == 540 and area.verticalScrollBar().maximum() > 0
     assert area.horizontalScrollBar().maximum() == 0

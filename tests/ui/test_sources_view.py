@@ -28,7 +28,7 @@ def test_a_source_is_removed_unless_another_memory_opens_during_the_question(
 ) -> None:
     view = SourcesView(hub)
     qtbot.addWidget(view)
-    qtbot.waitUntil(lambda: bool(view.model.rows), timeout=3000)
+    qtbot.waitUntil(lambda: bool(view.model.rows), timeout=30_000)
     other, asked = FakeDesk(), []
 
     def sure(*question: object) -> bool:
@@ -39,7 +39,7 @@ def test_a_source_is_removed_unless_another_memory_opens_during_the_question(
 
     monkeypatch.setattr(plain, "sure", sure)
     view.remove(view.model.rows[0])
-    qtbot.waitUntil(lambda: bool(asked), timeout=3000)
+    qtbot.waitUntil(lambda: bool(asked), timeout=30_000)
     qtbot.wait(50)
     assert removed(desk) == ([True] if another else [True, False]) and removed(other) == []
 
@@ -50,12 +50,12 @@ def test_before_a_live_source_is_removed_the_question_says_that_its_recording_is
 ) -> None:
     view = SourcesView(hub)
     qtbot.addWidget(view)
-    qtbot.waitUntil(lambda: bool(view.model.rows), timeout=3000)
+    qtbot.waitUntil(lambda: bool(view.model.rows), timeout=30_000)
     asked: list[str] = []
     monkeypatch.setattr(plain, "sure", lambda *question: asked.append(question[3]))
     row, folder = view.model.rows[0], Path(hub.path).absolute() if ours else Path("elsewhere").absolute()
     view.remove(replace(row, source=replace(row.source, uri=str(folder / "recordings" / "s1-camera-0"))))
-    qtbot.waitUntil(lambda: bool(asked), timeout=3000)
+    qtbot.waitUntil(lambda: bool(asked), timeout=30_000)
     assert ("Its recording is deleted, too." in asked[0], "The file itself stays" in asked[0]) == (ours, not ours)
 
 
@@ -77,7 +77,7 @@ def test_the_recording_of_a_live_source_is_there_like_a_file_and_also_before_its
 def test_while_memorizing_is_paused_no_source_is_said_to_be_memorized(qtbot: QtBot, hub: Hub) -> None:
     view = SourcesView(hub)
     qtbot.addWidget(view)
-    qtbot.waitUntil(lambda: bool(view.model.rows), timeout=3000)
+    qtbot.waitUntil(lambda: bool(view.model.rows), timeout=30_000)
     row = next(r for r in view.model.rows if r.source.state == "working")
     view.paint.progress[row.source.id] = events.Progress(row.source.id, "s1.c4", "watching", 10, 100, 1.0, 20.0)
     assert "being memorized" in view.paint._line(row)[0] and "watching" in view.paint._line(row)[0]
@@ -90,7 +90,7 @@ def test_a_moved_recording_is_looked_for_among_folders_and_a_file_among_files(
 ) -> None:
     view = SourcesView(hub)
     qtbot.addWidget(view)
-    qtbot.waitUntil(lambda: bool(view.model.rows), timeout=3000)
+    qtbot.waitUntil(lambda: bool(view.model.rows), timeout=30_000)
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: "/new/s1-camera-0")
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("/new/walk.mp4", ""))
     row = view.model.rows[0]

@@ -20,7 +20,7 @@ def board(qtbot: QtBot, hub: Hub) -> SplitBoard:
     board.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
     qtbot.addWidget(board)
     board.show()
-    qtbot.waitUntil(lambda: board.groups[0].list.count() > 3, timeout=5000)
+    qtbot.waitUntil(lambda: board.groups[0].list.count() > 3, timeout=30_000)
     return board
 
 
@@ -31,6 +31,17 @@ def held(board: SplitBoard, group: int) -> list[str]:
 def test_nothing_can_be_separated_before_something_is_moved(board: SplitBoard) -> None:
     assert not board.apply.isEnabled() and not board.groups[1].take.isEnabled()
     assert board.groups[0].who.text() == "Bob" and "Somebody new" in board.groups[1].who.text()
+
+
+def test_a_group_says_what_it_has_of_each_kind(board: SplitBoard) -> None:
+    first, second = board.groups[:2]
+    kinds = [r.data(ITEM).kind for r in first.list.rows()]
+    faces, said = kinds.count("face"), len(kinds) - kinds.count("face")
+    assert faces > 1 and said > 1, "the made memory has both"
+    assert first.count.text() == f"{faces} faces · {said} utterances" and second.count.text() == "nothing yet"
+    second.list.take_from(first.list, first.list.rows()[0])
+    assert second.count.text() in ("1 face", "1 utterance")
+    assert first.list.viewMode() == second.list.viewMode(), "groups look alike"
 
 
 def test_groups_are_filled_by_keys_and_each_becomes_somebody(qtbot: QtBot, board: SplitBoard, desk: FakeDesk) -> None:
@@ -45,7 +56,7 @@ def test_groups_are_filled_by_keys_and_each_becomes_somebody(qtbot: QtBot, board
     third.new_name = "Carol"
     moved = held(board, 1), held(board, 2)
     board.apply.click()
-    qtbot.waitUntil(lambda: not board.isVisible(), timeout=3000)
+    qtbot.waitUntil(lambda: not board.isVisible(), timeout=30_000)
     assert [call[0] for call in desk.called("correct")] == [
         ("split", {"person": "person_2", "observations": moved[0]}),
         ("split", {"person": "person_2", "observations": moved[1], "name": "Carol"}),
@@ -58,12 +69,12 @@ def test_a_group_can_be_somebody_known(qtbot: QtBot, board: SplitBoard, hub: Hub
     board.groups[1].person = hub.desk.reader().person("person_1")  # type: ignore[union-attr]
     moved = held(board, 1)
     board.apply.click()
-    qtbot.waitUntil(lambda: bool(desk.called("correct")), timeout=3000)
+    qtbot.waitUntil(lambda: bool(desk.called("correct")), timeout=30_000)
     assert desk.called("correct")[-1][0] == ("assign", {"observations": moved, "person": "person_1", "name": None})
 
 
 def test_the_suggestion_of_the_memory_can_be_filled_in(qtbot: QtBot, board: SplitBoard, world: World) -> None:
-    qtbot.waitUntil(lambda: board.suggest.isVisible(), timeout=3000)
+    qtbot.waitUntil(lambda: board.suggest.isVisible(), timeout=30_000)
     last = held(board, 0)[-1]
     asked = next(q for q in world.questions if q.kind == "two_people")
     board._suggestions([replace(asked, groups=(("s1.c0.f1",), (last,)))])

@@ -28,7 +28,7 @@ def test_it_is_told_in_words_and_what_fits_least_leads_to_why(page: PersonPage, 
     mine = [r.utterance.id for r in desk.world.speech if r.person == "person_1"][:2]
     desk.sure = replace(desk.sure, least=((mine[1], 0.62), (mine[0], 0.9)))
     page.show_person("person_1")
-    qtbot.waitUntil(lambda: page.sureness.isVisible(), timeout=3000)
+    qtbot.waitUntil(lambda: page.sureness.isVisible(), timeout=30_000)
     shown = page.sureness.text.text()
     assert "Very sure that all of this is one person" in shown and "97 %" in shown and "62 %" in shown and "90 %" not in shown
     assert page.sureness.bar.value() == 97 and "97 %" in page.sureness.bar.accessibleDescription()
@@ -40,7 +40,7 @@ def test_it_is_told_in_words_and_what_fits_least_leads_to_why(page: PersonPage, 
 def test_without_two_to_compare_nothing_is_claimed(page: PersonPage, desk: FakeDesk, qtbot: QtBot, found: object) -> None:
     desk.fail["belonging"] = found  # type: ignore[assignment]
     page.show_person("person_1")
-    qtbot.waitUntil(lambda: bool(desk.called("belonging")), timeout=3000)
+    qtbot.waitUntil(lambda: bool(desk.called("belonging")), timeout=30_000)
     qtbot.wait(30)
     assert not page.sureness.isVisible()
 

@@ -58,14 +58,14 @@ def test_it_teaches_and_offers_undo(dialog: TeachPerson, hub: Hub, desk: FakeDes
         dialog.teach.click()
     assert desk.called("correct")[-1][0] == ("enroll", {"name": "Ann", "files": ["/photos/ann.jpg"]})
     assert told.args[1] == "undo"
-    qtbot.waitUntil(lambda: not isValid(dialog) or not dialog.isVisible(), timeout=3000)
+    qtbot.waitUntil(lambda: not isValid(dialog) or not dialog.isVisible(), timeout=30_000)
 
 
 def test_what_went_wrong_is_said_and_the_files_stay(dialog: TeachPerson, desk: FakeDesk, qtbot: QtBot) -> None:
     desk.fail["enroll"] = SourceUnreadable("there are 2 faces in group.jpg.", "Cut it to the one face.")
     dialog.put(["/photos/group.jpg"])
     dialog.teach.click()
-    qtbot.waitUntil(lambda: dialog.said.isVisible(), timeout=3000)
+    qtbot.waitUntil(lambda: dialog.said.isVisible(), timeout=30_000)
     assert "2 faces" in dialog.said.text() and dialog.paths() == ["/photos/group.jpg"] and dialog.teach.isEnabled()
 
 

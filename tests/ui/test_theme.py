@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from m3desk_ui.graph import style
 from m3desk_ui.look import theme
+from m3desk_ui.look.numbers import DecimalNumber, WholeNumber
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
     QDialogButtonBox,
+    QDoubleSpinBox,
+    QLineEdit,
     QMessageBox,
     QRadioButton,
+    QSpinBox,
     QStyle,
     QStyleOptionButton,
     QVBoxLayout,
@@ -95,3 +103,39 @@ def test_boxes_to_tick_are_seen_ticked_or_not(qtbot: QtBot, qapp: QApplication, 
     assert most(ticked, c.window) >= LEAST_OF_SHAPES and QColor(c.accent) in ticked, "it is filled"
     assert most(ticked, c.accent) >= LEAST_OF_SHAPES and QColor(c.on_accent) in ticked, "the mark in it"
     theme.apply(qapp, "light")
+
+
+def first_ink(field: QWidget) -> int:
+    """Return the distance in pixels from a field's left edge to its text, beyond the frame and the cursor's place."""
+    image = field.grab().toImage()
+    ground = image.pixelColor(4, image.height() // 2).lightness()
+    rows = range(6, image.height() - 6)
+    return next(x for x in range(3, image.width()) if any(abs(image.pixelColor(x, y).lightness() - ground) > 60 for y in rows))
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_the_number_of_a_spin_box_stands_as_far_from_the_frame_as_the_text_of_a_line(qtbot: QtBot, qapp: QApplication, name: str) -> None:
+    theme.apply(qapp, name)
+    window = QWidget()
+    qtbot.addWidget(window)
+    column = QVBoxLayout(window)
+    fields: list[QWidget] = [QLineEdit("5"), WholeNumber(), DecimalNumber()]
+    for field in fields:
+        if isinstance(field, QSpinBox | QDoubleSpinBox):
+            field.setValue(5)
+        column.addWidget(field)
+    window.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    window.resize(200, 160)
+    with qtbot.waitExposed(window):
+        window.show()
+    window.setFocus()
+    line, whole, decimal = map(first_ink, fields)
+    assert abs(whole - line) <= 1 and abs(decimal - line) <= 1
+    theme.apply(qapp, "light")
+
+
+def test_no_dialog_has_a_spin_box_of_its_own() -> None:
+    code = {p.name: p.read_text(encoding="utf-8") for p in (Path(__file__).parents[2] / "ui").rglob("*.py")}
+    assert [
+        n for n, text in code.items() if re.search(r"\bQ(Double)?SpinBox\(\w*\)", text.replace("class ", "")) and n != "numbers.py"
+    ] == []

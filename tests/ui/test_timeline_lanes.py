@@ -50,12 +50,12 @@ def test_the_lanes_of_people_in_view_come_first_once_the_view_rests(canvas: Time
     canvas.start, canvas.end = 61 * S, 79 * S
     canvas._go(61 * S, 18 * S)
     assert order(canvas) == list(range(10))  # not while it moves
-    qtbot.waitUntil(lambda: order(canvas)[:2] == [6, 7], timeout=10_000)
+    qtbot.waitUntil(lambda: order(canvas)[:2] == [6, 7], timeout=30_000)
     assert order(canvas)[2:] == [0, 1, 2, 3, 4, 5, 8, 9]
     assert canvas.hit(QPointF(5, canvas.lanes_top() + LANE // 2))[1] == "person_6"
     assert "person_6, person_7" in canvas.accessibleDescription() and "01:01" in canvas.accessibleDescription()
     canvas.fit()
-    qtbot.waitUntil(lambda: order(canvas) == list(range(10)), timeout=10_000)
+    qtbot.waitUntil(lambda: order(canvas) == list(range(10)), timeout=30_000)
 
 
 def test_who_is_in_view_is_looked_for_in_the_clips_on_show_only(canvas: TimelineCanvas, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +73,7 @@ def test_who_is_in_view_is_looked_for_in_the_clips_on_show_only(canvas: Timeline
 
 def test_what_is_repainted_after_the_order_changed_is_the_same_as_everything(canvas: TimelineCanvas, qtbot: QtBot) -> None:
     canvas._go(40 * S, 20 * S)
-    qtbot.waitUntil(lambda: order(canvas)[:2] == [4, 5], timeout=10_000)
+    qtbot.waitUntil(lambda: order(canvas)[:2] == [4, 5], timeout=30_000)
     canvas.repaint()
     seen = Piece("s1.c5", (("person_9", 51 * S, 58 * S),), (), ())
     canvas.rows = canvas.rows.changed({"s1.c5": seen}, (), {})

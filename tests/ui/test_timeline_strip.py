@@ -34,6 +34,7 @@ def test_a_clip_that_is_wide_gets_more_pictures_and_a_narrow_one_none(hub: Hub, 
     canvas._go(0, 30 * S)
     canvas.arrange()
     slots = canvas._slots(canvas.plan.clips[0])
+    assert slots[0] == (0, ("s1", 0)), "where a clip begins stands the picture of its beginning, not of its best moment"
     gap = canvas.x_of(slots[1][0]) - canvas.x_of(slots[0][0])
     assert 71 <= gap < 200 and all(not 20 * S <= at < 25 * S for at, _ in slots)
     assert [m for _, m in slots] == [("s1", at) for at, _ in slots]

@@ -73,11 +73,11 @@ def test_after_something_was_forgotten_the_old_sound_is_not_drawn_any_more(hub: 
     qtbot.waitUntil(lambda: canvas.wave is not None and canvas.wave.levels[0].max() == 200, timeout=30_000)
     desk.world.waveforms["s1"] = bytes(18_000)
     hub.changed.emit(Changed(1, 2, whole=True))
-    qtbot.waitUntil(lambda: canvas.wave is not None and canvas.wave.levels[0].max() == 0, timeout=3_000)
+    qtbot.waitUntil(lambda: canvas.wave is not None and canvas.wave.levels[0].max() == 0, timeout=30_000)
     desk.world.waveforms.clear()  # it was deleted and can't be computed: the file is gone
     desk.make_waveform = lambda _source: ended(False)  # type: ignore[method-assign]
     hub.changed.emit(Changed(2, 3, whole=True))
-    qtbot.waitUntil(lambda: canvas.wave is None, timeout=3_000)
+    qtbot.waitUntil(lambda: canvas.wave is None, timeout=30_000)
 
 
 def ended(value: bool) -> Future[bool]:

@@ -23,7 +23,7 @@ def dialog(qtbot: QtBot, hub: Hub, world: World) -> VoiceLinks:
     made = VoiceLinks(hub, next(p for p in world.people if p.id == "person_1"), parent)
     made.keep = parent  # type: ignore[attr-defined]
     made.show()
-    qtbot.waitUntil(lambda: made.rows.topLevelItemCount() == 2, timeout=3000)
+    qtbot.waitUntil(lambda: made.rows.topLevelItemCount() == 2, timeout=30_000)
     return made
 
 
@@ -65,7 +65,7 @@ def test_another_persons_voice_is_chosen_for_the_face(dialog: VoiceLinks, desk: 
     def picker() -> PersonPicker | None:
         return next((w for w in dialog.findChildren(PersonPicker) if w.isVisible()), None)
 
-    qtbot.waitUntil(lambda: picker() is not None, timeout=3000)
+    qtbot.waitUntil(lambda: picker() is not None, timeout=30_000)
     chosen = picker()
     assert chosen is not None
     chosen.search.setText("Bob")
@@ -77,7 +77,7 @@ def test_another_persons_voice_is_chosen_for_the_face(dialog: VoiceLinks, desk: 
 
 def test_a_correction_after_it_was_closed_is_no_fault(dialog: VoiceLinks, hub: Hub, qtbot: QtBot) -> None:
     dialog.close()
-    qtbot.waitUntil(lambda: not isValid(dialog), timeout=3000)
+    qtbot.waitUntil(lambda: not isValid(dialog), timeout=30_000)
     with qtbot.waitSignal(hub.corrected):
         hub.correct("name", {"person": "person_1", "name": "Anne"})
 
@@ -88,4 +88,4 @@ def test_two_people_can_be_looked_at_side_by_side(qtbot: QtBot, hub: Hub, world:
     both = [VoiceLinks(hub, person, parent) for person in world.people[:2]]
     for made in both:
         made.show()
-    qtbot.waitUntil(lambda: all(made.rows.topLevelItemCount() for made in both), timeout=3000)
+    qtbot.waitUntil(lambda: all(made.rows.topLevelItemCount() for made in both), timeout=30_000)

@@ -69,11 +69,11 @@ def test_subtitles_are_offered_by_that_name_and_those_of_a_silent_film_are_told_
     window.hub.notice.connect(lambda level, text, *_: told.append((level, text)))
     window.show_desk(desk, str(tmp_path / "m.m3desk"))
     window.export("html")
-    qtbot.waitUntil(lambda: any("Exported to" in text for _, text in told), timeout=5000)
+    qtbot.waitUntil(lambda: any("Exported to" in text for _, text in told), timeout=30_000)
     assert "Subtitles with names (*.srt)" in offered[0] and "(*.csv)" in offered[0]
     desk.world.speech = []
     window.export("html")
-    qtbot.waitUntil(lambda: ("warning", f"{tmp_path / 'x.srt'} is empty: no speech is known.") in told, timeout=5000)
+    qtbot.waitUntil(lambda: ("warning", f"{tmp_path / 'x.srt'} is empty: no speech is known.") in told, timeout=30_000)
     window.close()
 
 

@@ -107,14 +107,14 @@ def test_boxes_go_with_the_picture_and_a_face_can_be_clicked_where_it_was_pointe
     where = canvas.place(canvas.boxes()[0]).center()
     QTest.mouseMove(canvas, QPoint(1, 1))  # the first move over a window may be told as entering it only
     QTest.mouseMove(canvas, where.toPoint())
-    qtbot.waitUntil(lambda: canvas._hovered is not None, timeout=3000)
+    qtbot.waitUntil(lambda: canvas._hovered is not None, timeout=30_000)
     canvas.show_frame(canvas.image, SECOND)
     assert canvas.boxes()[0].box[0] == 600
-    with qtbot.waitSignal(canvas.face_clicked, timeout=1000) as told:
+    with qtbot.waitSignal(canvas.face_clicked, timeout=30_000) as told:
         QTest.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=where.toPoint())
     assert told.args[0].track == "f"
     QTest.mouseMove(canvas, canvas.rect().bottomRight())
-    qtbot.waitUntil(lambda: canvas._hovered is None, timeout=3000)
+    qtbot.waitUntil(lambda: canvas._hovered is None, timeout=30_000)
     assert canvas.face_at(where) is None
 
 
@@ -122,14 +122,18 @@ def test_a_click_on_a_face_says_which_track_it_was(qtbot):
     canvas = canvas_with_world(qtbot, 5 * SECOND)
     canvas.show()
     shown = canvas.boxes()[0]
-    with qtbot.waitSignal(canvas.face_clicked, timeout=1000) as told:
+    with qtbot.waitSignal(canvas.face_clicked, timeout=30_000) as told:
         QTest.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=canvas.place(shown).center().toPoint())
     assert told.args[0].track == shown.track
+    with qtbot.waitSignal(canvas.face_clicked, timeout=30_000):
+        QTest.mouseClick(canvas, Qt.MouseButton.RightButton, pos=canvas.place(shown).center().toPoint())
+    with qtbot.assertNotEmitted(canvas.background_clicked):
+        QTest.mouseClick(canvas, Qt.MouseButton.RightButton, pos=canvas.rect().bottomRight())
 
 
 def test_naming_a_face_after_somebody_known_assigns_it_to_that_person(hub, qtbot):
     chip = FaceChip(hub, "s1.c0.f0", "person_1", "Ann")
-    qtbot.waitUntil(lambda: bool(chip._known), timeout=2000)
+    qtbot.waitUntil(lambda: bool(chip._known), timeout=30_000)
     chip.edit.setText("bob")
     chip.assign()
     (kind, args), _ = hub.desk.called("correct")[0]
@@ -144,7 +148,7 @@ def test_a_known_name_for_a_face_of_somebody_without_one_is_asked_about(hub, qtb
         beside = QWidget()
         qtbot.addWidget(beside)
         chip = FaceChip(hub, "s1.c3.f1", "person_5", "Person 5", parent=beside)
-        qtbot.waitUntil(lambda c=chip: bool(c._known), timeout=2000)
+        qtbot.waitUntil(lambda c=chip: bool(c._known), timeout=30_000)
         chip.edit.setText("Bob")
         chip.assign()
         question = beside.findChild(BothFaces)
@@ -160,7 +164,7 @@ def test_a_popup_that_closes_before_the_names_are_read_is_no_fault(hub, qtbot):
     assert not isValid(chip)
     read: list[int] = []
     hub.read("after it", lambda reader: reader.version(), read.append)
-    qtbot.waitUntil(lambda: bool(read), timeout=2000)
+    qtbot.waitUntil(lambda: bool(read), timeout=30_000)
 
 
 def test_naming_a_face_after_somebody_new_makes_a_new_person(hub, qtbot):
@@ -174,7 +178,7 @@ def test_naming_a_face_after_somebody_new_makes_a_new_person(hub, qtbot):
 
 def test_a_new_name_for_somebody_without_one_names_the_whole_person(hub, qtbot):
     chip = FaceChip(hub, "s1.c3.f1", "person_5", "Person 5")
-    qtbot.waitUntil(lambda: bool(chip._known), timeout=2000)
+    qtbot.waitUntil(lambda: bool(chip._known), timeout=30_000)
     chip.edit.setText("Eve")
     chip.assign()
     (kind, args), _ = hub.desk.called("correct")[0]
@@ -194,7 +198,7 @@ def filled_timeline(hub, qtbot):
     view.resize(1000, 320)
     view.show()
     hub.selection.watching.emit("s1", 0)
-    qtbot.waitUntil(lambda: len(view.canvas.rows.lanes) == 7 and not view._stale, timeout=4000)
+    qtbot.waitUntil(lambda: len(view.canvas.rows.lanes) == 7 and not view._stale, timeout=30_000)
     return view
 
 
@@ -202,7 +206,7 @@ def test_the_timelines_list_of_files_shows_the_one_that_plays(hub, qtbot):
     view = filled_timeline(hub, qtbot)
     for source in ("s2", "s1"):
         hub.selection.watching.emit(source, 0)
-        qtbot.waitUntil(lambda s=source: view.sources.currentData() == s, timeout=4000)
+        qtbot.waitUntil(lambda s=source: view.sources.currentData() == s, timeout=30_000)
         assert view.canvas.plan.source.id == source
 
 
@@ -240,7 +244,7 @@ def test_a_clip_that_was_watched_does_not_read_as_waiting_while_the_next_one_is_
 def test_a_click_on_the_timeline_seeks_there(hub, qtbot):
     view = filled_timeline(hub, qtbot)
     x = round(view.canvas.x_of(90 * SECOND))
-    with qtbot.waitSignal(hub.selection.seek, timeout=1000) as told:
+    with qtbot.waitSignal(hub.selection.seek, timeout=30_000) as told:
         QTest.mouseClick(view.canvas, Qt.MouseButton.LeftButton, pos=QPointF(x, 30).toPoint())
     source, at, _play = told.args
     assert source == "s1" and abs(at - 90 * SECOND) < SECOND
@@ -265,7 +269,7 @@ def test_a_hand_that_shakes_a_little_still_clicks(hub, qtbot):
     x = round(view.canvas.x_of(90 * SECOND))
     QTest.mousePress(view.canvas, Qt.MouseButton.LeftButton, pos=QPointF(x, 40).toPoint())
     QTest.mouseMove(view.canvas, QPointF(x + 7, 40).toPoint())
-    with qtbot.waitSignal(hub.selection.seek, timeout=1000):
+    with qtbot.waitSignal(hub.selection.seek, timeout=30_000):
         QTest.mouseRelease(view.canvas, Qt.MouseButton.LeftButton, pos=QPointF(x + 7, 40).toPoint())
     assert view.canvas.span is None
 
@@ -273,7 +277,7 @@ def test_a_hand_that_shakes_a_little_still_clicks(hub, qtbot):
 def test_dragging_on_the_timeline_chooses_a_span_and_escape_takes_it_back(hub, qtbot):
     view = filled_timeline(hub, qtbot)
     a, b = (round(view.canvas.x_of(t * SECOND)) for t in (30, 60))
-    with qtbot.waitSignal(hub.selection.span, timeout=1000) as told:
+    with qtbot.waitSignal(hub.selection.span, timeout=30_000) as told:
         QTest.mousePress(view.canvas, Qt.MouseButton.LeftButton, pos=QPointF(a, 100).toPoint())
         QTest.mouseMove(view.canvas, QPointF((a + b) / 2, 100).toPoint())
         QTest.mouseMove(view.canvas, QPointF(b, 100).toPoint())
@@ -296,14 +300,14 @@ def test_what_can_be_done_with_a_span_fits_a_narrow_timeline(hub, qtbot):
 
     assert fits()
     view.resize(350, 320)  # as in a window of 900×600
-    qtbot.waitUntil(view.more.isVisible, timeout=2000)
-    qtbot.waitUntil(fits, timeout=2000)
+    qtbot.waitUntil(view.more.isVisible, timeout=30_000)
+    qtbot.waitUntil(fits, timeout=30_000)
     assert view.ask.isVisible() and view.forget.isVisible() and view.save in view.more.hidden()
     view.more.menu().aboutToShow.emit()
-    with qtbot.waitSignal(hub.selection.search_within, timeout=1000):
+    with qtbot.waitSignal(hub.selection.search_within, timeout=30_000):
         next(a for a in view.more.menu().actions() if a.text() == view.search.text()).trigger()
     view.resize(1000, 320)
-    qtbot.waitUntil(lambda: view.save.isVisible() and fits(), timeout=2000)
+    qtbot.waitUntil(lambda: view.save.isVisible() and fits(), timeout=30_000)
 
 
 def test_zooming_keeps_the_time_under_the_mouse(hub, qtbot):
@@ -319,7 +323,7 @@ def test_the_play_head_moves_by_many_small_steps(hub, qtbot):
     view = filled_timeline(hub, qtbot)
     canvas = view.canvas
     canvas.set_head(0)
-    qtbot.waitUntil(lambda: abs(canvas._head_at - canvas.x_of(0)) < 1, timeout=3000)
+    qtbot.waitUntil(lambda: abs(canvas._head_at - canvas.x_of(0)) < 1, timeout=30_000)
     step = round(0.2 * (canvas.end - canvas.start) / (canvas.width() - GUTTER))  # a fifth of a pixel
     for n in range(1, 51):
         canvas.set_head(n * step)
@@ -333,11 +337,11 @@ def test_a_click_on_a_word_plays_from_that_word(hub, qtbot):
     view.resize(400, 500)
     view.show()
     hub.selection.watching.emit("s1", 0)
-    qtbot.waitUntil(lambda: view.lines.rowCount() == 20, timeout=3000)
+    qtbot.waitUntil(lambda: view.lines.rowCount() == 20, timeout=30_000)
     row = view.lines.rows[0]
     assert said_at(row, row.utterance.text.index("first")) == next(w.start for w in row.utterance.words if w.text == "first")
     area = view.list.visualRect(view.lines.index(0))
-    with qtbot.waitSignal(hub.selection.seek, timeout=1000) as told:
+    with qtbot.waitSignal(hub.selection.seek, timeout=30_000) as told:
         QTest.mouseClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=QPointF(area.x() + 70, area.y() + 30).toPoint())
     source, at, play = told.args
     assert source == "s1" and play and row.utterance.start <= at < row.utterance.end
@@ -351,7 +355,7 @@ def test_a_transcript_without_words_says_whether_some_may_come(hub, world, qtbot
     view = TranscriptView(hub)
     qtbot.addWidget(view)
     view.show()
-    qtbot.waitUntil(lambda: told in view._empty.text() and view._empty.isVisible(), timeout=3000)
+    qtbot.waitUntil(lambda: told in view._empty.text() and view._empty.isVisible(), timeout=30_000)
 
 
 def test_the_transcript_finds_words(hub, qtbot):
@@ -359,7 +363,7 @@ def test_the_transcript_finds_words(hub, qtbot):
     qtbot.addWidget(view)
     view.show()
     hub.selection.watching.emit("s1", 0)
-    qtbot.waitUntil(lambda: view.lines.rowCount() == 20, timeout=3000)
+    qtbot.waitUntil(lambda: view.lines.rowCount() == 20, timeout=30_000)
     view.search.setText("report")
     assert "report" in view.lines.rows[view._found].utterance.text
 
@@ -369,12 +373,12 @@ def test_the_words_of_a_line_are_corrected_by_keyboard_and_menu(hub, qtbot, monk
     qtbot.addWidget(view)
     view.show()
     hub.selection.watching.emit("s1", 0)
-    qtbot.waitUntil(lambda: view.lines.rowCount() == 20, timeout=3000)
+    qtbot.waitUntil(lambda: view.lines.rowCount() == 20, timeout=30_000)
     asked = []
     monkeypatch.setattr(plain, "edited", lambda _parent, _head, _question, before: asked.append(before) or "What was really said.")
     view.activateWindow()
     view.list.setFocus()
-    qtbot.waitUntil(view.list.hasFocus, timeout=3000)
+    qtbot.waitUntil(view.list.hasFocus, timeout=30_000)
     view.list.setCurrentIndex(view.lines.index(2))
     QTest.keyClick(view.list, Qt.Key.Key_F2)
     row = view.lines.rows[2]
@@ -392,13 +396,13 @@ def test_on_the_way_to_a_distant_picture_its_share_is_shown_and_space_stops_ther
     qtbot.addWidget(view)
     monkeypatch.setattr(files, "is_file", lambda _path: True)
     view.open_path("/videos/walk.mp4", play=False)
-    qtbot.waitUntil(lambda: view._player is not None and view.canvas.image is not None, timeout=3000)
+    qtbot.waitUntil(lambda: view._player is not None and view.canvas.image is not None, timeout=30_000)
     view._take_state(FakeState(view.path, True, 0, 6 * CLIP, seeking=0.48))
-    qtbot.waitUntil(lambda: "48%" in view.transport.time.text(), timeout=3000)
+    qtbot.waitUntil(lambda: "48%" in view.transport.time.text(), timeout=30_000)
     view.toggle()
     assert view._player.calls[-1] == ("stop seeking",)
     view._take_state(FakeState(view.path, False, 0, 6 * CLIP))
-    qtbot.waitUntil(lambda: "%" not in view.transport.time.text(), timeout=3000)
+    qtbot.waitUntil(lambda: "%" not in view.transport.time.text(), timeout=30_000)
 
 
 def test_a_recording_that_grows_is_opened_again_where_the_player_knows_no_more_of_it(qtbot, hub, tmp_path):
@@ -409,9 +413,9 @@ def test_a_recording_that_grows_is_opened_again_where_the_player_knows_no_more_o
     view = VideoView(hub, FakePlayer)
     qtbot.addWidget(view)
     view.reset()
-    qtbot.waitUntil(lambda: "s9" in view._sources, timeout=3000)
+    qtbot.waitUntil(lambda: "s9" in view._sources, timeout=30_000)
     hub.selection.seek.emit("s9", 30 * SECOND, False)
-    qtbot.waitUntil(lambda: view._player is not None and ("seek", 30 * SECOND) in view._player.calls, timeout=3000)
+    qtbot.waitUntil(lambda: view._player is not None and ("seek", 30 * SECOND) in view._player.calls, timeout=30_000)
     known, player = view._known, view._player
 
     def opened():
@@ -422,8 +426,8 @@ def test_a_recording_that_grows_is_opened_again_where_the_player_knows_no_more_o
     view.seek(40 * SECOND)
     assert opened() == before and view.duration == known + 60 * SECOND
     view.seek(known + 10 * SECOND)
-    qtbot.waitUntil(lambda: opened() == before + 1 and ("seek", known + 10 * SECOND) in player.calls, timeout=2000)
-    with qtbot.waitSignal(view.edge_reached, timeout=2000):
+    qtbot.waitUntil(lambda: opened() == before + 1 and ("seek", known + 10 * SECOND) in player.calls, timeout=30_000)
+    with qtbot.waitSignal(view.edge_reached, timeout=30_000):
         player.on_state(FakeState(player.path, False, view.duration, view._known, ended=True))
     view.close_player()
 
@@ -434,10 +438,10 @@ def test_a_file_that_was_missing_is_looked_for_again_when_it_is_asked_for(qtbot,
     view = VideoView(hub, FakePlayer)
     qtbot.addWidget(view)
     view.reset()
-    qtbot.waitUntil(lambda: "missing" in view.canvas.message, timeout=3000)
+    qtbot.waitUntil(lambda: "missing" in view.canvas.message, timeout=30_000)
     film.write_bytes(b"x")
     hub.selection.seek.emit("s1", 30 * SECOND, False)
-    qtbot.waitUntil(lambda: view._player is not None and ("seek", 30 * SECOND) in view._player.calls, timeout=3000)
+    qtbot.waitUntil(lambda: view._player is not None and ("seek", 30 * SECOND) in view._player.calls, timeout=30_000)
     view.close_player()
 
 
@@ -484,7 +488,7 @@ def test_an_enlarged_picture_is_asked_for_in_the_pixels_in_which_it_is_painted(h
     qtbot.addWidget(view)
     monkeypatch.setattr(files, "is_file", lambda _path: True)
     view.open_path("/videos/walk.mp4", play=False)
-    qtbot.waitUntil(lambda: view._player is not None and view.canvas.image is not None, timeout=3000)
+    qtbot.waitUntil(lambda: view._player is not None and view.canvas.image is not None, timeout=30_000)
     view.canvas.zoom_to(2)
     ratio = view.canvas.devicePixelRatioF() * 2
     assert view._player.calls[-1] == ("size", round(view.canvas.width() * ratio), round(view.canvas.height() * ratio))
@@ -502,15 +506,48 @@ def test_speeds_reach_from_a_quarter_to_four_times(qtbot):
     assert told == [4.0, 0.25]
 
 
+def test_in_a_narrow_window_speed_steps_and_volume_are_in_a_menu_of_the_controls(qtbot):
+    bar = Transport()
+    qtbot.addWidget(bar)
+    bar.resize(900, 40)
+    bar.show()
+    assert bar.more.isHidden()
+    bar.resize(430, 40)
+    qtbot.waitUntil(lambda: not bar.more.isHidden(), timeout=30_000)
+    steps, speeds = [], []
+    bar.step.connect(steps.append)
+    bar.speed.connect(speeds.append)
+
+    def entries():
+        bar.more.menu().aboutToShow.emit()
+        return {action.text(): action for action in bar.more.menu().actions()}
+
+    entries()["One frame back (,)"].trigger()
+    entries()["One frame forward (.)"].trigger()
+    assert steps == [-1, 1]
+    volume = {action.text(): action for action in entries()["Volume"].menu().actions()}
+    assert [text for text, action in volume.items() if action.isChecked()] == ["75 %"]
+    volume["50 %"].trigger()
+    assert bar.volume_slider.value() == 50
+    bar.resize(bar.minimumWidth(), 40)
+    qtbot.waitUntil(lambda: bar.speeds.isHidden(), timeout=30_000)
+    assert [text.split(" (")[0] for text in entries()] == [
+        "Back 5 seconds", "One frame back", "One frame forward", "Forward 5 seconds", "Speed", "Mute", "Volume"
+    ]  # fmt: skip
+    {action.text(): action for action in entries()["Speed"].menu().actions()}["0.25×"].trigger()
+    assert speeds == [0.25] and bar.speed_now() == 0.25
+    assert not bar.play_button.isHidden() and bar.slider.width() >= bar.slider.minimumWidth()
+
+
 def test_the_legend_of_the_timeline_is_never_cut_without_an_ellipsis(hub, qtbot):
     view = filled_timeline(hub, qtbot)
     view.resize(460, 300)
     legend = view.legend
-    qtbot.waitUntil(lambda: legend.text().endswith("…"), timeout=3000)
+    qtbot.waitUntil(lambda: legend.text().endswith("…"), timeout=30_000)
     assert legend.fontMetrics().horizontalAdvance(legend.text()) <= legend.width()
     assert "speaks" in legend.toolTip() and "speaks" in legend.accessibleName()
     legend.setFixedWidth(30)
-    qtbot.waitUntil(lambda: legend.text() == "", timeout=3000)
+    qtbot.waitUntil(lambda: legend.text() == "", timeout=30_000)
 
 
 def test_a_span_is_chosen_by_keys_at_the_play_head_and_saved_as_a_video(hub, qtbot, monkeypatch):

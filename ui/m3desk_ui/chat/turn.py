@@ -21,8 +21,9 @@ from m3desk_ui.look import links, plain, texts, theme
 if TYPE_CHECKING:
     from m3desk.domain.people import Person
 
-SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+[”\"’)\]]*|\n|$)(?:\s*\[[^\]\n]{1,40}\][.。]?)*\s*")
+SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+[”\"’')\]]*|\n|$)(?:\s*\[[^\]\n]{1,40}\][.。]?)*\s*")
 """A sentence with the marks that follow it: "Ann drinks tea. [00:10] [00:20]"."""
+OPENED, CLOSED = re.compile(r"(?<![^\s,:(])['‘](?=\S)"), re.compile(r"(?<=\S)['’](?!\w)")
 STREAM_MS = 60
 ASKED = 2000
 """Code points of a question that are shown."""
@@ -30,12 +31,24 @@ LONGEST = 2**53 // 1_000_000
 """Seconds that a time of a stored chat is at most: what a JSON number holds in microseconds."""
 
 
+def quotes(text: str) -> bool:
+    """Return whether a text ends within a quotation; models quote with straight marks, too, of which one inside a word is an apostrophe."""
+    if text.count("“") > text.count("”") or text.count('"') % 2:
+        return True
+    return len(OPENED.findall(text)) > len(CLOSED.findall(text))
+
+
+def named(before: str, piece: str) -> bool:
+    """Return whether the question mark before a piece is that of a suggested name ("Ann? drinks tea") and ends no sentence."""
+    return before.rstrip(" ").endswith("?") and (piece[:1].islower() or (before[-1] == "?" and not piece[:1].isspace()))
+
+
 def sentences(answer: str) -> list[str]:
     """Return an answer in sentences, each with its citation marks; joined they are the answer. What is quoted stays in one piece."""
     found: list[str] = []
     for piece in SENTENCE.findall(answer):
         before = found[-1] if found else ""
-        if before.count("“") > before.count("”") and not before.endswith("\n"):
+        if (quotes(before) and not before.endswith("\n")) or named(before, piece):
             found[-1] += piece
         else:
             found.append(piece)
@@ -232,6 +245,8 @@ class ChatTurn(QFrame):
         super().__init__(parent)
         self.question = question
         self.done: events.AskDone | None = None
+        self.offers = False
+        """Whether it offers the language model where none answered: once in a session."""
         self._now: Standing | None = None
         self._pieces: list[str] = []
         self.asked = plain.Label(question, self, most=ASKED)
@@ -321,7 +336,7 @@ class ChatTurn(QFrame):
 
     def _show_pieces(self) -> None:
         if self.done is None:
-            self.answer.say("".join(self._pieces))
+            self.answer.grow("".join(self._pieces))
 
     def follow(self, now: Standing) -> None:
         """Call people as they are called now, and say so where a correction changed what the answer rests on."""
@@ -350,7 +365,7 @@ class ChatTurn(QFrame):
         if done.quoted and done.problem:
             why = self.tr("The language model did not answer, so the best matching memories are quoted: %1")
             notes.append(plain.html(why.replace("%1", done.problem)))
-        elif done.quoted:
+        elif done.quoted and self.offers:
             offer = self.tr("Download the language model")
             why = self.tr("There is no language model yet, so the best matching memories are quoted.")
             notes.append(f'{plain.html(why)} <a href="download">{plain.html(offer)}</a>')

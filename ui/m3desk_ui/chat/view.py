@@ -97,12 +97,17 @@ class ChatView(QWidget):
         self._turns: dict[str, ChatTurn] = {}
         self._past: list[dict[str, Any]] = []
         self._named = ""
+        self._live = False
+        """Whether a live source is recorded."""
+        self._offered = False
+        """Whether an answer of this session has offered the language model."""
         self._span: tuple[str, int, int] | None = None
         self._build()
         self._peek = Peek(self)
         self._peeking = ""
         hub.opened.connect(self._opened)
         hub.asking.connect(self.on_event)
+        hub.live.connect(self._live_changed)
         self._people: dict[str, Person] = {}
         self._names: dict[str, str] = {}
         """What is offered for @, by person."""
@@ -192,10 +197,18 @@ class ChatView(QWidget):
             if self._named
             else self.tr("What is talked about?")
         )
-        examples = (self.tr("Who appears?"), about, self.tr("What happens at the end?"))
+        last = (
+            self.tr("What happened in the last minute?") if self._live else self.tr("What happens at the end?")
+        )  # live: nothing has ended
+        examples = (self.tr("Who appears?"), about, last)
         tries = "<br>".join(links.link(e, "ask", e) for e in examples)
         lead = self.tr("Ask what happened, who said what, and when. Answers cite the moments that support them.")
         self.hint.setText(f'<span style="color:{theme.colours().muted}">{lead}</span><br><br>{tries}')
+
+    def _live_changed(self, event: object) -> None:
+        if isinstance(event, (events.LiveStarted, events.LiveEnded)):
+            self._live = isinstance(event, events.LiveStarted)
+            self._show_hint()
 
     def _show_go(self) -> None:
         busy = bool(self.asking)
@@ -213,6 +226,7 @@ class ChatView(QWidget):
             turn.deleteLater()
         self._turns.clear()
         self._past = []
+        self._live = False
         self.asking = ""
         self._show_go()
         self._drop_span()
@@ -343,6 +357,8 @@ class ChatView(QWidget):
         turn = self._turns.get(getattr(event, "ask", ""))
         if turn is None:
             return
+        if isinstance(event, events.AskDone) and event.quoted and not event.problem and not self._offered:
+            self._offered = turn.offers = True
         turn.take(event)
         if isinstance(event, events.AskDone):
             self._turns.pop(event.ask, None)

@@ -1,12 +1,14 @@
 """Shows the graph in one widget: pan, zoom, hover, select one or many, drag. Takes a Scene and positions; independent of desk and layout.
 
-While it moves, quick frames are painted; once it rests, the sharp picture is drawn in slices between other work and then shown.
+While the user moves it, quick frames are painted; once it rests, the sharp picture is drawn in slices between other work and then
+shown. What the layout moves is drawn in slices too: nobody's hand waits for it.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -32,13 +34,23 @@ from m3desk_ui.graph import style
 from m3desk_ui.graph.camera import Camera
 from m3desk_ui.graph.painting import EMPTY, PICTURE_SIZE, Frame, Marks, Painting, rows_of
 from m3desk_ui.graph.scene import Scene
+from m3desk_ui.hub.turns import turns
 from m3desk_ui.look import plain
 
-SLICE = 0.004
-"""Seconds that one slice of the sharp picture may take; other work has its turn between two."""
+SLICE = 0.002
+"""Seconds after which a slice of the sharp picture ends; other work has its turn between two."""
 REST_MS = 140
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A picture of the graph without labels, and the frame that it shows. `sharp`: with everything, not a quick frame."""
+
+    image: QImage
+    frame: Frame
+    sharp: bool
 
 
 class GraphCanvas(QWidget):
@@ -81,10 +93,13 @@ class GraphCanvas(QWidget):
         self._panned = False
         self._band: QRectF | None = None
         self.painting = Painting(self.font())
-        self._still: QImage | None = None
+        self._kept: _Kept | None = None
         self._parts: Iterator[None] | None = None
         self._part_painter: QPainter | None = None
-        self._part_image: QImage | None = None
+        self._drawn: _Kept | None = None
+        """What slices are drawing; `_kept` once it is complete."""
+        self._outdated = False
+        """The nodes moved on while a picture of them was drawn."""
         self._slicing = QTimer(self, singleShot=True, interval=0)
         self._slicing.timeout.connect(self._draw_slice)
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
@@ -108,17 +123,21 @@ class GraphCanvas(QWidget):
 
     def show_scene(self, scene: Scene, at: NDArray[np.float64]) -> None:
         """Show a scene with its nodes at (n, 2) world places."""
+        self._drop_kept()
         self.painting.show(scene, at)
         if self.hovered not in scene.row_of:
             self.hovered = ""
         self.camera.follow(self.at)
-        self._stir()
+        self._drift()
 
     def move_nodes(self, at: NDArray[np.float64]) -> None:
         """Take new places of the same scene; the camera follows until the user has taken it."""
         self.painting.at = np.ascontiguousarray(at, dtype=np.float64)
         self.camera.follow(self.at)
-        self._stir()
+        if self.painting.ready:
+            self._drift()
+        else:
+            self._stir()
 
     def set_picture(self, media: str, picture: QPixmap) -> None:
         self.painting.set_picture(media, picture)
@@ -183,25 +202,39 @@ class GraphCanvas(QWidget):
         self._stir()
 
     def _stir(self) -> None:
+        """Paint the next frame at once: the user moves something."""
         self._moving = True
-        self._drop_still()
+        self._drop_kept()
         self._rest.start()
         self.update()
         if len(self.at):
             self.viewed.emit()
 
+    def _drift(self) -> None:
+        """Draw the next frame in slices: the layout moved the nodes, or others are on show. What is on the screen stays until then."""
+        if self.painting.small or not self.painting.ready or self._flight.state() == QVariantAnimation.State.Running:
+            self._stir()
+            return
+        self._moving = True
+        self._rest.start()
+        if self._parts is not None and self._drawn is not None and not self._drawn.sharp:
+            self._outdated = True
+        else:
+            self._begin_slices(sharp=False)
+        self.viewed.emit()
+
     def _redraw(self) -> None:
         """Draw the sharp picture again; what is on the screen stays until it is ready."""
         self._end_slices()
-        if self.painting.small or self._still is None:
-            self._drop_still()
+        if self.painting.small or self._kept is None:
+            self._drop_kept()
             self.update()
         if not self._moving:
-            self._begin_slices()
+            self._begin_slices(sharp=True)
 
     def _come_to_rest(self) -> None:
         self._moving = False
-        self._begin_slices()
+        self._begin_slices(sharp=True)
         if self.painting.small:
             self.update()
 
@@ -216,16 +249,17 @@ class GraphCanvas(QWidget):
 
     # ------------------------------------------------------------ the sharp picture, in slices
 
-    def _begin_slices(self) -> None:
+    def _begin_slices(self, *, sharp: bool) -> None:
         self._end_slices()
         if self.painting.small or not self.painting.ready:
             return
         ratio = self.devicePixelRatioF()
         image = QImage(round(self.width() * ratio), round(self.height() * ratio), QImage.Format.Format_RGB32)
         image.setDevicePixelRatio(ratio)
-        self._part_image = image
+        frame = self._own_frame()
+        self._drawn = _Kept(image, frame, sharp)
         self._part_painter = QPainter(image)
-        self._parts = self.painting.sharp(self._part_painter, self._own_frame())
+        self._parts = (self.painting.sharp if sharp else self.painting.quick)(self._part_painter, frame)
         self._slicing.start()
 
     def _own_frame(self) -> Frame:
@@ -234,35 +268,40 @@ class GraphCanvas(QWidget):
         return Frame(frame.width, frame.height, frame.zoom, frame.place.copy(), frame.sizes, frame.seen, frame.out)
 
     def _draw_slice(self) -> None:
-        if self._parts is None:
+        """Draw one part of a frame of the layout, or as many of the sharp picture as fit into a slice."""
+        if self._parts is None or self._drawn is None or turns().put_off(self._slicing):
             return
         began, own = time.perf_counter(), time.thread_time()
-        more = next((True for _ in self._parts if time.perf_counter() - began > SLICE), False)
+        most = SLICE if self._drawn.sharp else 0.0
+        more = next((True for _ in self._parts if time.perf_counter() - began > most), False)
         self.slice_times.append(((time.perf_counter() - began) * 1e3, (time.thread_time() - own) * 1e3))
         del self.slice_times[:-400]
         if more:
             self._slicing.start()
             return
-        image = self._part_image
+        drawn, again = self._drawn, self._outdated
         self._end_slices()
-        self._still = image
+        self._kept = drawn
         self.update()
+        if again:
+            self._begin_slices(sharp=False)
 
     def _end_slices(self) -> None:
         self._slicing.stop()
         self._parts = None
         if self._part_painter is not None:
             self._part_painter.end()
-        self._part_painter = self._part_image = None
+        self._part_painter = self._drawn = None
+        self._outdated = False
 
-    def _drop_still(self) -> None:
+    def _drop_kept(self) -> None:
         self._end_slices()
-        self._still = None
+        self._kept = None
 
     @property
     def at_rest(self) -> bool:
         """Return whether the sharp picture is on the screen."""
-        return not self._moving and (self.painting.small or self._still is not None)
+        return not self._moving and (self.painting.small or (self._kept is not None and self._kept.sharp))
 
     # ------------------------------------------------------------ mouse
 
@@ -401,34 +440,40 @@ class GraphCanvas(QWidget):
             super().keyPressEvent(event)
 
     def _walk(self, way: NDArray[np.float64], *, adding: bool) -> None:
-        """Go to the neighbour that is nearest in this direction; `adding`: all that were selected stay so."""
+        """Go to the neighbour that is nearest in this direction, else to the nearest node; `adding`: all that were selected stay so."""
         row = self.scene.row_of.get(self.selected, -1)
         if row < 0:
             if len(self.scene.nodes):
                 self.choose(self.scene.nodes[int(self.painting.order[0])].id)
             return
-        near = self.painting.neighbours(row)
-        if not len(near):
-            near = self._beside(row)
-        if not len(near):
+        to = self._nearest(row, self.painting.neighbours(row), way)
+        if to is None:
+            to = self._beside(row, way)
+        if to is None:
             return
-        d = self.at[near] - self.at[row]
-        along = (d @ way) / np.maximum(np.hypot(d[:, 0], d[:, 1]), 1e-6)
-        best = int(np.argmax(along))
-        if along[best] <= 0.2:
-            return
-        id_ = self.scene.nodes[int(near[best])].id
+        id_ = self.scene.nodes[to].id
         if adding:
             self.mark([*self.marked, id_])
         else:
             self.choose(id_)
-        if not self.camera.shows(self.at[near[best]], 40):
-            self.fly_to(self.at[near[best]], self.camera.zoom)
+        if not self.camera.shows(self.at[to], 40):
+            self.fly_to(self.at[to], self.camera.zoom)
 
-    def _beside(self, row: int) -> NDArray[np.intp]:
-        """Return the rows nearest to a node without links, so that the arrow keys lead away from it."""
-        away = np.hypot(*(self.at - self.at[row]).T)
-        return np.argsort(away, kind="stable")[1:9]
+    def _nearest(self, row: int, near: NDArray[np.intp], way: NDArray[np.float64]) -> int | None:
+        """Return which of these rows lies best in a direction; None if none does."""
+        if not len(near):
+            return None
+        d = self.at[near] - self.at[row]
+        along = (d @ way) / np.maximum(np.hypot(d[:, 0], d[:, 1]), 1e-6)
+        best = int(np.argmax(along))
+        return int(near[best]) if along[best] > 0.2 else None
+
+    def _beside(self, row: int, way: NDArray[np.float64]) -> int | None:
+        """Return the row that is nearest in a direction, linked or not, so that the arrow keys lead on from every node."""
+        d = self.at - self.at[row]
+        away = np.hypot(d[:, 0], d[:, 1])
+        ahead = np.flatnonzero((d @ way > 0.5 * away) & (away > 0))
+        return int(ahead[np.argmin(away[ahead])]) if len(ahead) else None
 
     # ------------------------------------------------------------ selecting
 
@@ -479,19 +524,20 @@ class GraphCanvas(QWidget):
         del self.paint_times[:-400]
 
     def draw(self, painter: QPainter) -> None:
-        """Draw what is on the screen now: the sharp picture once it is ready, a quick frame before."""
+        """Draw what is on the screen now: the picture drawn in slices if there is one, else a quick frame."""
         if not self.painting.ready:
             painter.fillRect(self.rect(), self.painting.look.ground)
             self._draw_hint(painter)
             return
-        frame, marks = self.painting.frame(self.camera), self._marks()
-        if self._still is not None:
-            painter.drawImage(0, 0, self._still)
-        elif self.painting.small and not self._moving:
-            for _ in self.painting.sharp(painter, frame):
-                pass
+        kept, marks = self._kept, self._marks()
+        frame = kept.frame if kept is not None else self.painting.frame(self.camera)
+        if kept is not None:
+            painter.drawImage(0, 0, kept.image)
         else:
-            self.painting.quick(painter, frame)
+            if self._moving:
+                self._end_slices()  # this is the newest
+            for _ in (self.painting.sharp if self.painting.small and not self._moving else self.painting.quick)(painter, frame):
+                pass
         only = self.painting.lit(painter, frame, marks)
         self.painting.marks(painter, frame, marks)
         if self.painting.write(painter, frame, marks, only, moving=self._moving):

@@ -8,6 +8,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
+from m3desk_ui.graph.camera import bounds
 from m3desk_ui.graph.canvas import GraphCanvas
 from m3desk_ui.look import plain
 
@@ -58,8 +59,7 @@ class MiniMap(QWidget):
 
     def _is_cut(self) -> bool:
         """Return whether some of the graph is out of view."""
-        place = self.canvas.camera.to_screen(self.canvas.at)
-        low, high = place.min(axis=0), place.max(axis=0)
+        low, high = map(self.canvas.camera.to_screen, bounds(self.canvas.at))
         return bool(low.min() < 0 or high[0] > self.canvas.width() or high[1] > self.canvas.height())
 
     def _refresh(self) -> None:
@@ -68,7 +68,7 @@ class MiniMap(QWidget):
         if not len(at) or not self.canvas.painting.ready:
             self._dots = None
             return
-        low, high = at.min(axis=0), at.max(axis=0)
+        low, high = bounds(at)
         scale = float(min((self.width() - 10) / max(high[0] - low[0], 1.0), (self.height() - 10) / max(high[1] - low[1], 1.0)))
         middle = (low + high) / 2
         self._box = (float(middle[0]), float(middle[1]), scale)

@@ -51,7 +51,7 @@ class NodeCommands(QObject):
         if self._view.is_past:
             self._hub.notice.emit("info", self.tr("This is an earlier state: return to now to correct it."), "", "")
         elif len(people) < 2:
-            hint = self.tr("Shift+click people, or drag a box with Shift held; then press M.")
+            hint = self.tr("Shift+click people, walk to them with Shift and the arrow keys, or drag a box with Shift held; then press M.")
             self._hub.notice.emit("info", self.tr("Select two or more people to merge."), hint, "")
         else:
             merging.ask(self._hub, self._view, people)

@@ -31,23 +31,28 @@ NO_KINDS, NO_WEIGHTS = np.zeros(0, np.int8), np.zeros(0, np.float32)
 EMPTY = Scene((), NO_LINKS, NO_WEIGHTS, NO_KINDS, np.zeros(0, np.int32), {}, NO_KINDS, NO_WEIGHTS, NO_LINKS)
 LINK_MS = 2.5
 """Milliseconds of a quick frame that links may take; the sharp picture has all of them."""
-PICTURE_FROM = 16
+PICTURE_FROM = 8
 """Pixels across from which a face is drawn as its picture."""
+LETTER_FROM = 14
+"""Pixels across from which somebody without a picture has a letter or number."""
 COUNT_FROM = 20
 """Pixels across from which a group says how many memories it holds."""
 PICTURE_SIZE = 96
-PICTURES_MOST = 300
+PICTURES_MOST, PICTURES_MOVING = 300, 120
+"""Faces and letters drawn at most, and in a quick frame at most."""
 SHARE = {"person": 0.42}
 """Height of what is written into a node, as a share of its size; 0.34 for other kinds."""
 DOTS_FROM = 8_000
 """Nodes in view from which a quick frame draws dots."""
 SMALL = 1_500
 """Nodes, and links, up to which every frame is sharp."""
-PART = 1_500
-"""Nodes or links drawn between two looks at the clock: less than 4 ms."""
-FACES_ROOM = 0.05
+PART = 600
+"""Nodes or links drawn between two looks at the clock: less than 2 ms."""
+FACES_ROOM = 0.12
 """Share of the widget that people may cover before they are drawn smaller than FACE_LEAST."""
 FACE_LEAST = 30.0
+FEW, CROWDED = 80, 16.0
+"""People up to whom none is drawn so large that it covers the next, and the pixels across that each has in any case."""
 SOFT_MOST = 60_000
 """Links in view up to which the sharp picture draws them with soft edges."""
 DENSE = 1_200
@@ -85,6 +90,23 @@ class Frame:
     out: NDArray[np.uint8]
 
 
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What drawing a scene needs, by row. `by_tie`: links, strongest first; `rank`: the place of a row in `order`."""
+
+    scene: Scene
+    kind: Rows
+    cell: Array
+    people: Rows
+    size: Array
+    order: Rows
+    rank: Rows
+    by_tie: dict[int, NDArray[np.int32]]
+    groups: Rows
+    pictured: Rows
+    colours: NDArray[np.uint32]
+
+
 class Painting:
     """Keeps what drawing needs of one scene: sizes, order, sprites, faces, labels."""
 
@@ -105,31 +127,45 @@ class Painting:
         self.look = style.look()
         self._atlas = style.atlas(self.look)
         self.labels.use(font)
+        for _ in self.prepare(self.scene):
+            pass
         self.show(self.scene, self.at)
 
     def show(self, scene: Scene, at: Array) -> None:
-        """Prepare the arrays that drawing needs, once per scene."""
+        """Take a scene with its nodes at (n, 2) world places."""
+        if self._prepared.scene is not scene:
+            for _ in self.prepare(scene):
+                pass
         self.scene, self.at = scene, np.ascontiguousarray(at, dtype=np.float64)
+        ready = self._prepared
+        self.kind, self.people, self.order, self.rank, self.colours = ready.kind, ready.people, ready.order, ready.rank, ready.colours
+        self._cell, self._size, self._by_tie, self._groups = ready.cell, ready.size, ready.by_tie, ready.groups
+        self._pictured = ready.pictured
+        self._place = np.empty((len(scene.nodes), 2))
+
+    def prepare(self, scene: Scene) -> Iterator[None]:
+        """Make the arrays that drawing a scene needs, once per scene, in steps; `show` takes them."""
         nodes, n = scene.nodes, len(scene.nodes)
-        self.kind = scene.codes.astype(np.intp)
+        kind = scene.codes.astype(np.intp)
         weight = scene.weights.astype(np.float64)
-        self._cell = self.kind.astype(np.float64)
-        self.people: Rows = np.flatnonzero(self.kind == style.INDEX["person"])
-        self._cell[self.people] = [style.cell_of("person", nodes[row].person) for row in self.people.tolist()]
+        cell = kind.astype(np.float64)
+        people: Rows = np.flatnonzero(kind == style.INDEX["person"])
+        cell[people] = [style.cell_of("person", nodes[row].person) for row in people.tolist()]
         base = np.array([k.size for k in style.KINDS])
-        self._size = base[self.kind] * (1 + 0.16 * np.log2(np.clip(weight, 1, 64))) if n else np.zeros(0)
+        size = base[kind] * (1 + 0.16 * np.log2(np.clip(weight, 1, 64))) if n else np.zeros(0)
         first = np.array([style.LABELLED_FIRST.index(k.name) for k in style.KINDS])
-        heavy = np.where(np.isin(self.kind, (style.INDEX["clip"], style.INDEX["topic"])), 0, -weight)  # groups in order of time
-        self.order: Rows = np.lexsort((np.arange(n), heavy, first[self.kind])) if n else np.zeros(0, np.intp)
-        self.rank = np.empty(n, dtype=np.intp)
-        self.rank[self.order] = np.arange(n)
+        in_groups = np.isin(kind, (style.INDEX["clip"], style.INDEX["topic"]))
+        heavy = np.where(in_groups, 0, -weight)  # groups in order of time
+        order: Rows = np.lexsort((np.arange(n), heavy, first[kind])) if n else np.zeros(0, np.intp)
+        rank = np.empty(n, dtype=np.intp)
+        rank[order] = np.arange(n)
+        yield
         strong = np.argsort(-scene.pull, kind="stable")
         links, ties = scene.links[strong], scene.kinds[strong]
-        self._by_tie = {k: np.ascontiguousarray(links[ties == k]) for k in (EDGE_PLAIN, EDGE_TYPED, EDGE_SAME)}
-        self._groups: Rows = np.flatnonzero(np.isin(self.kind, (style.INDEX["clip"], style.INDEX["topic"])))
-        self._pictured = np.flatnonzero(np.array([node.picture is not None for node in nodes], dtype=bool))
-        self._place = np.empty((n, 2))
-        self.colours = np.array([colour.rgb() for _, colour in self.look.cells()], np.uint32)[self._cell.astype(np.intp)]
+        by_tie = {k: np.ascontiguousarray(links[ties == k]) for k in (EDGE_PLAIN, EDGE_TYPED, EDGE_SAME)}
+        pictured = np.flatnonzero(np.array([node.picture is not None for node in nodes], dtype=bool))
+        colours = np.array([colour.rgb() for _, colour in self.look.cells()], np.uint32)[cell.astype(np.intp)]
+        self._prepared = _Prepared(scene, kind, cell, people, size, order, rank, by_tie, np.flatnonzero(in_groups), pictured, colours)
 
     def set_picture(self, media: str, picture: QPixmap) -> None:
         self.pictures[media] = picture
@@ -167,6 +203,11 @@ class Painting:
         if len(self.people):
             room = (FACES_ROOM * camera.size[0] * camera.size[1] / len(self.people)) ** 0.5
             sizes[self.people] = np.maximum(sizes[self.people], min(room, FACE_LEAST))
+            if 1 < len(self.people) <= FEW and len(self.at) == len(sizes):
+                at = self.at[self.people]
+                away = np.hypot(*(at[:, None] - at).transpose(2, 0, 1)) * camera.zoom
+                np.fill_diagonal(away, np.inf)
+                sizes[self.people] = np.minimum(sizes[self.people], np.maximum(away.min(axis=1), CROWDED))
         return sizes
 
     def node_at(self, camera: Camera, x: float, y: float) -> int:
@@ -205,38 +246,52 @@ class Painting:
             yield
         self._heads(painter, frame, frame.seen)
 
-    def quick(self, painter: QPainter, frame: Frame) -> None:
-        """Draw what fits into a frame while it moves: the strongest links, and all nodes."""
-        began = time.perf_counter()
+    def quick(self, painter: QPainter, frame: Frame) -> Iterator[None]:
+        """Draw what fits into a frame while it moves: the strongest links in two parts, then all nodes."""
         dots = len(frame.seen) > DOTS_FROM
         image = None
         if dots:
             image = self._canvas(frame)
-            target = QPainter(image)
         else:
             painter.fillRect(0, 0, frame.width, frame.height, self.look.ground)
-            target = painter
-        target.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        drawn, budget = 0, self._link_budget
-        for tie in (EDGE_SAME, EDGE_TYPED, EDGE_PLAIN):
-            links = self._by_tie[tie]
-            # of very many, those that are looked through are cut too, at a multiple of what is drawn
-            links = self._in_view(frame, links[: budget * 12])[: max(0, budget - drawn)]
-            self._lines(target, frame.place, links, self._pen(tie))
-            drawn += len(links)
-        if drawn >= budget or drawn > 1000:
-            fair = drawn * LINK_MS / max((time.perf_counter() - began) * 1e3, 0.05)
-            self._link_budget = int(min(max(0.7 * budget + 0.3 * fair, 400), 60_000))
+        budget = self._link_budget
+        for _ in self._strongest(painter, image, frame, budget):
+            yield
         if image is not None:
-            target.end()
             self._dots(frame)
             painter.drawImage(0, 0, image)
             leading = self.people[(frame.out[self.people] == 0)][:PICTURES_MOST]
             self._nodes(painter, frame, leading, smooth=False)
-            self._heads(painter, frame, leading)
+            self._heads(painter, frame, leading, PICTURES_MOVING)
             return
         self._nodes(painter, frame, frame.seen[np.argsort(-self.rank[frame.seen])], smooth=len(frame.seen) < 1000)
-        self._heads(painter, frame, frame.seen)
+        self._heads(painter, frame, frame.seen, PICTURES_MOVING)
+
+    def _strongest(self, painter: QPainter, image: QImage | None, frame: Frame, budget: int) -> Iterator[None]:
+        """Draw so many links in two parts, onto the image where there is one; learn how many fit into LINK_MS."""
+        drawn, left, spent = 0, budget // 2, 0.0
+        began = time.perf_counter()
+        for tie in (EDGE_SAME, EDGE_TYPED, EDGE_PLAIN):
+            # of very many, those that are looked through are cut too, at a multiple of what is drawn
+            links = self._in_view(frame, self._by_tie[tie][: budget * 12])[: max(0, budget - drawn)]
+            while len(links):
+                target = painter if image is None else QPainter(image)
+                target.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+                part, links = links[:left], links[left:]
+                self._lines(target, frame.place, part, self._pen(tie))
+                if image is not None:
+                    target.end()  # before others have their turn: a painter must not outlive its image
+                drawn, left = drawn + len(part), left - len(part)
+                if left <= 0:
+                    left = budget
+                    spent += time.perf_counter() - began
+                    yield
+                    began = time.perf_counter()
+        spent += time.perf_counter() - began
+        if drawn >= budget or drawn > 1000:
+            fair = drawn * LINK_MS / max(spent * 1e3, 0.05)
+            self._link_budget = int(min(max(0.7 * budget + 0.3 * fair, 400), 60_000))
+        yield
 
     def lit(self, painter: QPainter, frame: Frame, marks: Marks) -> Rows | None:
         """Cover all but what the pointer or a path lights up, and draw that; return its rows, None where nothing is lit."""
@@ -352,23 +407,23 @@ class Painting:
         for beside in (0, 1, frame.width, frame.width + 1):
             flat[pixel + beside] = colours
 
-    def _heads(self, painter: QPainter, frame: Frame, rows: Rows) -> None:
+    def _heads(self, painter: QPainter, frame: Frame, rows: Rows, most: int = PICTURES_MOST) -> None:
         """Draw faces, the letters of people without one, and how many a closed group holds."""
         shown = np.zeros(len(frame.place), dtype=bool)
         shown[rows] = True
         faced = self._pictured[shown[self._pictured] & (frame.sizes[self._pictured] >= PICTURE_FROM)]
         inscribed = np.concatenate([self.people[shown[self.people]], self._groups[shown[self._groups]]])
-        for row in inscribed[:PICTURES_MOST].tolist():
+        for row in inscribed[:most].tolist():
             size = float(frame.sizes[row])
             if words := self.inscription(row, size):
                 self._inscribe(painter, words, frame.place[row], size, SHARE.get(self.scene.nodes[row].kind, 0.34))
-        for row in faced[:PICTURES_MOST].tolist():
+        for row in faced[:most].tolist():
             self._face(painter, row, frame.place[row], float(frame.sizes[row]))
 
     def inscription(self, row: int, size: float) -> str:
         """Return what is written into a node of this size: the letter of a person without a picture, how many a group holds, or nothing."""
         node = self.scene.nodes[row]
-        if node.kind == "person" and size >= PICTURE_FROM and node.picture not in self.pictures:
+        if node.kind == "person" and size >= LETTER_FROM and node.picture not in self.pictures:
             number = str(numbered(node.id))
             return number if node.label.endswith(number) else plain.visible(node.label[:1]).upper()
         held = int(self.scene.hidden[row])

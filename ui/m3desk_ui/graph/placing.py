@@ -17,6 +17,8 @@ from m3desk_ui.graph.layout_process import LayoutProcess
 FRAME_MS = 33
 ROOM = {"person": 2.2, "clip": 1.4, "topic": 1.4}
 """How much harder than other nodes people and groups push: they are drawn large, with labels."""
+BESIDE, GOLDEN = 34.0, np.pi * (3 - 5**0.5)
+"""Pixels between a node and a new one beside it, and the angle between two such: faces do not cover each other."""
 
 
 class Placing(QObject):
@@ -91,10 +93,13 @@ class Placing(QObject):
         new = np.flatnonzero(~known)
         if len(new):
             first[new] = scatter([shown.nodes[row].id for row in new.tolist()], 300.0)
+        turn = np.zeros(len(first))
+        turn[new] = np.arange(len(new)) * GOLDEN
+        aside = np.stack([np.cos(turn), np.sin(turn)], axis=1) * BESIDE / self.canvas.camera.zoom
         if known.any() and len(shown.links):
             for a, b in ((0, 1), (1, 0)):
                 ends = shown.links[~known[shown.links[:, a]] & known[shown.links[:, b]]]
-                first[ends[:, a]] = standing[ends[:, b]]
+                first[ends[:, a]] = standing[ends[:, b]] + aside[ends[:, a]]
         return first
 
     def _take(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -89,6 +89,19 @@ def scene(graph: Whole, wish: Wish, words: groups.Words = groups.no_words, befor
 
     `before`: `row_of` of the scene that is on show; what both have in common costs less.
     """
+    steps = in_steps(graph, wish, words, before)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: Scene = end.value
+            return found
+
+
+def in_steps(
+    graph: Whole, wish: Wish, words: groups.Words = groups.no_words, before: dict[str, int] | None = None
+) -> Generator[None, None, Scene]:
+    """Do what `scene` does, which says more, in steps between which others can have their turn; the graph must stay as it is."""
     kinds = graph.kinds
     there = kinds >= 0
     shown = np.zeros(len(kinds), dtype=bool)
@@ -113,7 +126,9 @@ def scene(graph: Whole, wish: Wish, words: groups.Words = groups.no_words, befor
             shown[[x for x in graph.near[other] if kinds[x] in (PERSON, *_THINGS)]] = True
     allowed = there & _allowed(graph, wish)
     shown &= allowed
+    yield
     hung = groups.grouped(graph, _orphans(graph, allowed, shown), wish.unfolded, words, flat=flat) if not wish.person else None
+    yield
     if hung is not None:
         hung = _without_kinds(hung, wish)
         inside = hung.of >= 0
@@ -124,7 +139,7 @@ def scene(graph: Whole, wish: Wish, words: groups.Words = groups.no_words, befor
         if (row := graph.row_of.get(id_)) is not None:
             shown[row] = True
             shown[[x for x in graph.near[row] if kinds[x] == PERSON]] = True
-    return _cut(graph, shown & there, hung, before or {})
+    return (yield from _cut(graph, shown & there, hung, before or {}))
 
 
 _ID = attrgetter("id")
@@ -219,8 +234,8 @@ def _rows(nodes: Iterable[SceneNode], before: dict[str, int]) -> dict[str, int]:
     return found
 
 
-def _cut(graph: Whole, shown: NDArray[np.bool_], hung: groups.Groups | None, before: dict[str, int]) -> Scene:
-    """Return the marked nodes and the groups, the links between them, and the number of hidden neighbours of each."""
+def _cut(graph: Whole, shown: NDArray[np.bool_], hung: groups.Groups | None, before: dict[str, int]) -> Generator[None, None, Scene]:
+    """Return the marked nodes and the groups, the links between them, and the number of hidden neighbours of each. In steps."""
     rows = np.flatnonzero(shown)
     place = np.full(len(shown) + 1, -1, dtype=np.int32)
     place[rows] = np.arange(len(rows), dtype=np.int32)
@@ -244,8 +259,9 @@ def _cut(graph: Whole, shown: NDArray[np.bool_], hung: groups.Groups | None, bef
         nodes += tuple(hung.nodes)
         codes = np.concatenate([codes, np.array([CODES.index(n.kind) for n in hung.nodes], np.int8)])
         weights = np.concatenate([weights, np.array([n.weight for n in hung.nodes], np.float32)])
-    in_time = _time_ties(graph, rows)
-    return Scene(nodes, links, pull, ties, hidden.astype(np.int32), _rows(nodes, before), codes, weights, in_time, len(graph))
+    yield
+    row_of = _rows(nodes, before)
+    return Scene(nodes, links, pull, ties, hidden.astype(np.int32), row_of, codes, weights, _time_ties(graph, rows), len(graph))
 
 
 def _group_links(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ from m3desk_ui.graph.selection_bar import SelectionBar
 from m3desk_ui.graph.trail import Stop, Trail
 from m3desk_ui.graph.whole import Part, Whole, read_part
 from m3desk_ui.hub.following import Following, Read
+from m3desk_ui.hub.turns import turns
 from m3desk_ui.look import plain, texts
 from m3desk_ui.memory.order import number
 
@@ -58,7 +60,7 @@ class GraphView(QWidget):
         self.placing = Placing(self.canvas, self)
         self.commands = NodeCommands(self)
         self.map = MiniMap(self.canvas)
-        self._growing: scenes.Scene | None = None
+        self._growing: Generator[None, None, scenes.Scene] | None = None
         self._grow = QTimer(self, singleShot=True, interval=0)
         self._grow.timeout.connect(self._grow_on)
         self._build(hub)
@@ -153,18 +155,30 @@ class GraphView(QWidget):
         return (lambda reader: read_part(reader, changed, known)) if changed.nodes or changed.people or changed.edges else None
 
     def _patch(self, part: Part) -> None:
-        """Take what a commit changed; what is on show follows in the next two turns of the event loop."""
+        """Take what a commit changed; what is on show follows in the next turns of the event loop."""
         self.whole.change(part)
         self._growing = None
         self._grow.start()
 
     def _grow_on(self) -> None:
-        """Select what is on show now; show it in a turn of its own, because in a large memory each takes milliseconds."""
+        """Select what is on show now and show it, each step in a turn of its own, because in a large memory it takes milliseconds."""
+        if turns().put_off(self._grow):
+            return
         if self._growing is None:
-            self._growing = self._scene()
+            self._growing = self._grown()
+        try:
+            next(self._growing)
             self._grow.start()
-        else:
-            self._show(self._growing)
+        except StopIteration as end:
+            self._show(end.value)
+
+    def _grown(self) -> Generator[None, None, scenes.Scene]:
+        """Return what is on show now, with what drawing needs of it, in steps."""
+        shown = yield from scenes.in_steps(self.whole, self.wish, self._group_words, self.canvas.scene.row_of)
+        yield
+        yield from self.canvas.painting.prepare(shown)
+        yield
+        return shown
 
     def catch_up(self) -> None:
         """Show the last commit now, if that is still to come."""

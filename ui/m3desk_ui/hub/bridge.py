@@ -25,6 +25,7 @@ from m3desk_ui.hub.called import called
 from m3desk_ui.hub.collector import Collector
 from m3desk_ui.hub.selection import Selection
 from m3desk_ui.hub.shared_reads import SharedReads
+from m3desk_ui.hub.turns import turns
 from m3desk_ui.look import deeds
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 EVENTS_PER_TICK = 50
-BUDGET = 0.004
-"""Seconds a turn of the event loop may spend on events, or on answers: a quarter of a 16 ms frame."""
+BUDGET = 0.002
+"""Seconds after which a turn of the event loop takes no more events, or answers: an eighth of a 16 ms frame."""
 SETTLE_MS = 250
 """Milliseconds in which changes are put together before `changed` tells them, however fast clips and corrections come."""
 
@@ -195,6 +196,8 @@ class Reads(QObject):
     def _hand_over(self) -> None:
         """Deliver the waiting answers (on the GUI thread) until the time budget is used; the rest in the next turn of the event loop."""
         self._together.stop()
+        if self._answers and turns().put_off(self._next):
+            return
         until = time.perf_counter() + BUDGET
         try:
             while self._answers:
@@ -228,6 +231,8 @@ class Hub(QObject):
     """ModelLoading."""
     live = Signal(object)
     """LiveStarted, LiveEnded, LiveStatus, LiveFaces, LiveWords or WatchHit."""
+    forgotten = Signal(object)
+    """SpanForgotten: what of a source was deleted."""
     opened = Signal(str)
     """Another memory is open now (its path): forget the old one and read again."""
     changed = Signal(object)

@@ -30,6 +30,8 @@ class Services:
     """What is wrong with the database of the memory at a path, if anything is."""
     restore: Callable[[str], str] = lambda _path: ""
     """Put the last good copy in its place; return that copy's date."""
+    discard: Callable[[str], bool] = lambda _path: False
+    """Delete a memory that holds nothing; return whether it is gone."""
     devices: Callable[[], list[Device]] = list
     """Find the cameras and microphones of this machine."""
     try_command: Callable[[], list[str]] = list
@@ -70,6 +72,11 @@ def real() -> Services:
 
         return desk.restore(path)
 
+    def discard(path: str) -> bool:
+        from m3desk import desk
+
+        return desk.discard(path)
+
     def devices() -> list[Device]:
         from m3desk.media.capture import devices
 
@@ -86,7 +93,7 @@ def real() -> Services:
         found: Preview = CapturePreview.attach(name)
         return found
 
-    return Services(open_desk, make_player, default_memory, doctor, damage, restore, devices, try_command, attach_preview)
+    return Services(open_desk, make_player, default_memory, doctor, damage, restore, discard, devices, try_command, attach_preview)
 
 
 def command_line(*words: str) -> list[str]:

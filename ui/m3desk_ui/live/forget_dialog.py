@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QPushButton, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from m3desk.domain.clip import clock
 from m3desk.errors import sentence_of
 from m3desk_ui.look import plain, theme
+from m3desk_ui.look.numbers import WholeNumber
 
 if TYPE_CHECKING:
     from m3desk.domain.live import SpanForgotten
@@ -28,7 +29,7 @@ class ForgetDialog(QDialog):
         self._number = self._shown = 0
         self.setMinimumWidth(460)
         self.setWindowTitle(self.tr("Forget a span of time") if span else self.tr("Forget the last minutes"))
-        self.minutes = QSpinBox()
+        self.minutes = WholeNumber()
         self.minutes.setRange(1, 24 * 60)
         self.minutes.setValue(max(1, minutes))
         self.minutes.setSuffix(self.tr(" min"))
@@ -148,6 +149,7 @@ class ForgetDialog(QDialog):
         )
 
         def done(found: SpanForgotten) -> None:
+            hub.forgotten.emit(found)
             if found.found:
                 hub.notice.emit("error", left.replace("%1", "; ".join(found.found[:5])), "", "")
             else:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QHBoxLayout, QListWidget, QPushButton, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QHBoxLayout, QListWidget, QPushButton, QVBoxLayout, QWidget
 
 from m3desk.domain.clip import clock
 from m3desk.errors import sentence_of
 from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.look.numbers import WholeNumber
 
 if TYPE_CHECKING:
     from m3desk.domain.live import Outdated
@@ -41,7 +42,7 @@ class RetentionDialog(QDialog):
             (self.tr("older than so many days"), 24),
         ):
             self.kind.addItem(text, unit)
-        self.count = QSpinBox()
+        self.count = WholeNumber()
         self.count.setRange(1, 9999)
         self.count.setValue(DAYS)
         self.count.setAccessibleName(self.tr("Age"))

@@ -7,9 +7,11 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication
 
 from m3desk import events
 from m3desk.domain.clip import clock
+from m3desk.domain.live import AT_ITS_END
 from m3desk.errors import M3DeskError
 from m3desk_ui.live import choices
 from m3desk_ui.live.bar import LiveBar
@@ -58,6 +60,7 @@ class LiveStage(QObject):
         bar.watch_wanted.connect(self.show_watch)
         self.view.approve_wanted.connect(self.approve)
         self.view.full_screen.connect(window.toggle_full_screen)
+        self._told_end = ""
         session.began.connect(self._began)
         session.ended.connect(self._ended)
         session.status_changed.connect(self._status)
@@ -148,6 +151,7 @@ class LiveStage(QObject):
 
     def _began(self) -> None:
         self._starting = False
+        self.window.notices.withdraw(self._told_end)
         self.bar.refresh()
         self.bar.show()
         self.bar.set_back(False)
@@ -155,16 +159,23 @@ class LiveStage(QObject):
         self.window.actions_.enable_live()
 
     def _ended(self, source: str, reason: str) -> None:
+        focus = QApplication.focusWidget()
+        here = focus is not None and (self.bar.isAncestorOf(focus) or self.view.isAncestorOf(focus))
         self.bar.hide()
         if reason and not self._recorded and self._made == self.hub.path:  # the notice of what went wrong stays; the memory holds nothing
-            self._made = ""
+            empty, self._made = self._made, ""
             self.window.close_memory()
+            self.hub.work(lambda: self.window.services.discard(empty), lambda _gone: self.window.start.refresh(), lambda _error: None)
             return
         self._show_player(source)
+        if here and self.window.pages.currentWidget() is self.window.video:  # Qt would give the focus to the next view
+            self.window.video.canvas.setFocus()
         self.window.actions_.enable_live()
         if reason:
             hint = self.tr("What was recorded is kept, and is memorized to its end.")
-            self.hub.notice.emit("warning", self.tr("The live source ended: %1").replace("%1", reason), hint, "")
+            at_its_end = reason == AT_ITS_END
+            self._told_end = self.tr("The live source ended.") if at_its_end else self.tr("The live source ended: %1").replace("%1", reason)
+            self.hub.notice.emit("info" if at_its_end else "warning", self._told_end, hint, "")
 
     def _status(self) -> None:
         self._recorded = self._recorded or self.session.recorded > 0

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QRadioButton,
     QSizePolicy,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -29,6 +28,7 @@ from m3desk_ui.live.light import Meter
 from m3desk_ui.live.newest import NewestPicture, Preview
 from m3desk_ui.live.trying import Trial
 from m3desk_ui.look import plain, theme
+from m3desk_ui.look.numbers import WholeNumber
 
 if TYPE_CHECKING:
     from m3desk.domain.live import Device, Keep
@@ -116,13 +116,13 @@ class StartDialog(QDialog):
         self.keep.addItem(self.tr("Always"), "always")
         self.keep.addItem(self.tr("For some hours"), "hours")
         self.keep.addItem(self.tr("Until it is remembered"), "until remembered")
-        self.hours = QSpinBox()
+        self.hours = WholeNumber()
         self.hours.setRange(1, 24 * 365)
         self.hours.setValue(DEFAULT_HOURS)
         self.hours.setSuffix(self.tr(" h"))
         self.hours.setAccessibleName(self.tr("Hours that the recording is kept"))
         self.keep.currentIndexChanged.connect(lambda _i: self.hours.setEnabled(self.keep.currentData() == "hours"))
-        self.budget = QSpinBox()
+        self.budget = WholeNumber()
         self.budget.setRange(0, 100_000)
         self.budget.setSuffix(self.tr(" GB"))
         self.budget.setSpecialValueText(self.tr("no limit"))

@@ -144,6 +144,7 @@ def _deed(line: str, steps: Steps) -> str:
         (r"keeps (.+?) and (.+) apart", lambda m: tr("Noted that %1 and %2 are two people", p(m[1]), p(m[2]))),
         (rf"moves ({_THINGS}) from (.+?) to (.+)", lambda m: tr("Moved %1 from %2 to %3", things(m[1]), p(m[2]), p(m[3]))),
         (rf"takes ({_THINGS}) from (.+)", lambda m: tr("Gave %1 of %2 to somebody new", things(m[1]), p(m[2]))),
+        (r"says that (the \w+ at [\d:]+) (?:is|are) not (.+)", lambda m: tr("Noted that %1 is not %2", things(m[1]), p(m[2]))),
         (rf"says that ({_THINGS}) (?:is|are) not (.+)", lambda m: tr("Noted that %1 are not %2", things(m[1]), p(m[2]))),
         (rf"sets ({_THINGS}) aside", lambda m: tr("Set %1 aside", things(m[1]))),
         (r"links a face of (.+?) and a voice of (.+)", lambda m: tr("Joined the face of %1 and the voice of %2", p(m[1]), p(m[2]))),

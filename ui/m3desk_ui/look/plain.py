@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, QRect, QSize, Qt, QUrl
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, QPointF, QRect, QSize, Qt, QUrl
 from PySide6.QtGui import (
     QAction,
     QContextMenuEvent,
@@ -25,10 +25,13 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPixmap,
+    QResizeEvent,
     QStandardItem,
     QTextDocument,
 )
 from PySide6.QtWidgets import QInputDialog, QLabel, QListWidgetItem, QMenu, QMessageBox, QTextBrowser, QToolTip, QWidget
+
+from m3desk_ui.look.growing_text import GrowingText
 
 ENTRY, LINE, PARAGRAPH, TIP = 60, 240, 20_000, 1200
 """Code points shown at most: of a menu entry or a button, of a line, of a text that wraps, of a tooltip."""
@@ -267,24 +270,79 @@ class RichLabel(_Copied):
 class Stream(RichLabel):
     """A wrapped label that is given a longer text many times a second: Qt lays a text out anew for each size that it is asked for.
 
-    So it asks for the width that it has, and a height is computed once for each text.
+    So it asks for the width that it has, and a height is computed once for each text. What grows (`grow`) is laid out at its end only.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWordWrap(True)
         self._heights: dict[int, int] = {}
+        self._told: str | None = None
+        self._growing: dict[int, GrowingText] = {}
+        """By width: a layout asks for the height of several."""
 
     def setText(self, written: str) -> None:
+        if self._told is not None:
+            self._told = None
+            self._growing.clear()
+            self.setTextFormat(Qt.TextFormat.RichText)
+            self.setAccessibleName("")
+            self.update()
         self._heights.clear()
         super().setText(written)
+
+    def text(self) -> str:
+        return super().text() if self._told is None else self._told
+
+    def grow(self, foreign: object) -> None:
+        """Show plain text that begins with what is shown already. It can be selected once `setText` or `say` has shown it all."""
+        if self._told is None:
+            super().setText("")
+            self.setTextFormat(Qt.TextFormat.PlainText)
+            self._heights.clear()
+            self.update()
+        self._told = breakable(paragraph(foreign))
+        self.setAccessibleName(self._told)
+        growing = self._lines()
+        before = growing.height()
+        first = growing.take(self._told)
+        if growing.height() != before:
+            self.updateGeometry()
+        self.update(self.rect().adjusted(0, self.contentsRect().top() + growing.top(first), 0, 0))
+
+    def _lines(self, width: int | None = None) -> GrowingText:
+        """Return the lines at a width of the text, of now by default."""
+        width = self.contentsRect().width() if width is None else width
+        if width not in self._growing:
+            self._growing[width] = GrowingText(self.font(), width)
+        return self._growing[width]
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._told is None:
+            super().paintEvent(event)
+            return
+        growing = self._lines()
+        growing.take(self._told)
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        growing.paint(painter, QPointF(self.contentsRect().topLeft()), event.rect())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        if event.size().width() != event.oldSize().width():  # each new line makes it higher
+            self._growing.clear()
+        super().resizeEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._heights.clear()
+            self._growing.clear()
         super().changeEvent(event)
 
     def heightForWidth(self, width: int) -> int:
+        if self._told is not None:
+            growing = self._lines(width - self.width() + self.contentsRect().width())
+            growing.take(self._told)
+            return growing.height() + self.height() - self.contentsRect().height()
         if width not in self._heights:
             self._heights[width] = super().heightForWidth(width)
         return self._heights[width]
@@ -293,7 +351,7 @@ class Stream(RichLabel):
         return QSize(self.width(), self.heightForWidth(self.width()))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(min(NARROWEST, self.width()), self.fontMetrics().height())
+        return QSize(min(NARROWEST // 2, self.width()), self.fontMetrics().height())
 
 
 class _Document(QTextDocument):

@@ -11,7 +11,7 @@ from m3desk.domain.equivalence import SAME_NAME, WRITER
 from m3desk.domain.ids import is_person, numbered
 from m3desk.outgoing import Leaving
 
-__all__ = ["clock", "duration", "kind", "megabytes", "precise_clock", "source_state", "speed", "stage", "topic"]
+__all__ = ["clock", "duration", "kind", "megabytes", "precise_clock", "presence", "source_state", "speed", "stage", "topic"]
 
 
 def precise_clock(at: int) -> str:
@@ -27,6 +27,11 @@ def duration(microseconds: int) -> str:
     if total < 3600:
         return QCoreApplication.translate("Texts", "%1 min %2 s").replace("%1", str(total // 60)).replace("%2", str(total % 60))
     return QCoreApplication.translate("Texts", "%1 h %2 min").replace("%1", str(total // 3600)).replace("%2", str(total % 3600 // 60))
+
+
+def presence(microseconds: int) -> str:
+    """Format how long somebody is seen or heard: of who was there at all, no "0 s"."""
+    return duration(max(MICROSECOND, microseconds) if microseconds else 0)
 
 
 def megabytes(size: int) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QCoreApplication
 
+from m3desk.domain.appearance import going_way
 from m3desk.domain.clip import clock
 from m3desk.domain.ids import clip_of, is_person, source_of
 from m3desk.errors import M3DeskError
@@ -237,8 +238,8 @@ class Words:
         found.facts = [
             (self.t["maybe"], maybe),
             (self.t["also"], html(", ".join(a for a in p.aliases if not is_person(a)))),
-            (self.t["seen"], texts.duration(p.screen_time) if p.screen_time else ""),
-            (self.t["speaks"], texts.duration(p.speech_time) if p.speech_time else ""),
+            (self.t["seen"], texts.presence(p.screen_time) if p.screen_time else ""),
+            (self.t["speaks"], texts.presence(p.speech_time) if p.speech_time else ""),
             (self.t["when"], " … ".join(links.moment(*at) for at in (p.first_seen, p.last_seen) if at)),
         ]
         found.details = [
@@ -408,7 +409,7 @@ def speech_row(reader: Any, id_: str) -> SpeechRow | None:
 
 
 def _labels(objects: Sequence[ObjectSeen], clip: str) -> list[Row]:
-    return [Row(html(o.label), (source_of(clip), o.start)) for o in objects if o.clip == clip]
+    return [Row(html(o.label), (source_of(clip), o.start)) for o in objects if o.clip == clip and going_way(o.label) is None]
 
 
 def _texts(rows: Sequence[TextOnScreen], clip: str) -> list[Row]:

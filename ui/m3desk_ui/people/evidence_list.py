@@ -54,7 +54,7 @@ class EvidenceList(QListWidget):
         self.clear()
         self.movable = movable
         grid = all(i.crop and not i.told for i in items) if pictures is None else pictures
-        self.setViewMode(QListWidget.ViewMode.IconMode if grid and items else QListWidget.ViewMode.ListMode)
+        self.setViewMode(QListWidget.ViewMode.IconMode if grid and (items or pictures) else QListWidget.ViewMode.ListMode)
         side = FACE if grid else SMALL
         self.setIconSize(QSize(side, side))
         self.setMovement(QListWidget.Movement.Snap if movable else QListWidget.Movement.Static)

@@ -89,9 +89,9 @@ def times_of(person: Person) -> str:
     """Return screen and speech time in words."""
     translate, parts = QCoreApplication.translate, []
     if person.screen_time:
-        parts.append(translate("PeopleModel", "seen %1").replace("%1", texts.duration(person.screen_time)))
+        parts.append(translate("PeopleModel", "seen %1").replace("%1", texts.presence(person.screen_time)))
     if person.speech_time:
-        parts.append(translate("PeopleModel", "speaks %1").replace("%1", texts.duration(person.speech_time)))
+        parts.append(translate("PeopleModel", "speaks %1").replace("%1", texts.presence(person.speech_time)))
     return " · ".join(parts) or translate("PeopleModel", "not seen or heard yet")
 
 
@@ -219,7 +219,7 @@ POINTED_MS = 1500
 class PeopleList(QListView):
     """A list or grid of equal cells: what one shows may change without all being laid out and painted again.
 
-    `merge_wanted`: M was pressed while several are selected.
+    `merge_wanted`: M was pressed while somebody is selected.
     """
 
     merge_wanted = Signal()
@@ -264,7 +264,7 @@ class PeopleList(QListView):
         return [index.data(PERSON) for index in sorted(self.selectedIndexes(), key=lambda i: i.row())]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_M and not event.modifiers() and len(self.selectedIndexes()) > 1:
+        if event.key() == Qt.Key.Key_M and not event.modifiers() and self.selectedIndexes():
             self.merge_wanted.emit()
         else:
             super().keyPressEvent(event)
@@ -308,8 +308,12 @@ class PersonDelegate(QStyledItemDelegate):
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
         ratio = painter.device().devicePixelRatioF()
-        if chosen or hovered or ratio % 1:
+        reached = bool(option.state & QStyle.StateFlag.State_HasFocus) and not chosen
+        if chosen or hovered or reached or ratio % 1:
             self._paint_row(painter, option, person, times, chosen, hovered)
+            if reached:  # by keyboard; Space would select it
+                painter.setPen(theme.colours().accent)
+                painter.drawRoundedRect(QRectF(option.rect).adjusted(4.5, 2.5, -4.5, -2.5), 8, 8)
             return
         rect: QRect = option.rect
         background = option.palette.color(QPalette.ColorRole.Base)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QDockWidget,
     QHBoxLayout,
+    QMainWindow,
     QMenu,
     QPushButton,
     QStackedWidget,
@@ -39,6 +41,22 @@ GRID_FROM = 480
 
 MANY = 50
 """A merge that changes more memories than this is previewed in full before it is applied."""
+
+
+SLACK = 8
+"""Pixels by which the dock may be wider than the questions need, and still be as wide for them alone."""
+
+
+class _Pages(QStackedWidget):
+    """Pages of which only the one in front says how narrow the dock may become."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.currentChanged.connect(self.updateGeometry)
+
+    def minimumSizeHint(self) -> QSize:
+        page = self.currentWidget()
+        return super().minimumSizeHint() if page is None else page.minimumSizeHint()
 
 
 def read_people(reader: Any) -> list[Person]:
@@ -142,7 +160,8 @@ class PeopleView(QWidget):
         column.addLayout(bar)
         column.addWidget(self.list, 1)
         column.addWidget(self.empty, 1)
-        self.stack = QStackedWidget(self)
+        self.stack = _Pages(self)
+        self._before_questions = 0
         self.stack.addWidget(front)
         self.stack.addWidget(self.page)
         self.stack.addWidget(self.questions)
@@ -273,9 +292,11 @@ class PeopleView(QWidget):
         plain.tip(self.merge, self.tr("The selected people are one person"))
 
     def merge_selected(self) -> None:
-        """Merge the selected people: into who has a name, else into who is seen and heard most."""
+        """Merge the selected people: into who has a name, else into who is seen and heard most. Of one, ask who is the same person."""
         people = self.list.people()
-        if len(people) > 1:
+        if len(people) == 1:
+            self._choose_merge(people[0].id)
+        elif people:
             keep = next((p for p in people if p.name is not None), people[0])
             self.ask_merge(keep.id, *(p.id for p in people if p is not keep))
 
@@ -286,12 +307,26 @@ class PeopleView(QWidget):
         self.hub.selection.select("person", person)
 
     def show_list(self) -> None:
+        widened = self.stack.currentWidget() is self.questions and self.width() <= self.questions.minimumSizeHint().width() + SLACK
         self.page.leave()
         self.questions.leave()
         self.stack.setCurrentIndex(0)
+        if widened and 0 < self._before_questions < self.width():
+            QTimer.singleShot(0, self, self._narrow)
+
+    def _narrow(self) -> None:
+        """Give back the width that only the questions needed."""
+        dock = self.parentWidget()
+        while dock is not None and not isinstance(dock, QDockWidget):
+            dock = dock.parentWidget()
+        window = dock.parentWidget() if dock is not None else None
+        if isinstance(window, QMainWindow) and isinstance(dock, QDockWidget) and self.stack.currentIndex() == 0:
+            window.resizeDocks([dock], [self._before_questions], Qt.Orientation.Horizontal)
 
     def show_questions(self) -> None:
         """Show the memory's questions, one card at a time."""
+        if self.stack.currentWidget() is not self.questions:
+            self._before_questions = self.width()
         self.questions.enter()
         self.stack.setCurrentWidget(self.questions)
         self.questions.card.setFocus()

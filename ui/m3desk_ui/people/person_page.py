@@ -265,9 +265,9 @@ class PersonPage(QWidget):
             self.name.setPlaceholderText(asked if person.name is None else self.tr("Who is this?"))
         parts = [self.tr("Person %1").replace("%1", str(person.number))] if person.name else []
         if person.screen_time:
-            parts.append(self.tr("seen for %1").replace("%1", texts.duration(person.screen_time)))
+            parts.append(self.tr("seen for %1").replace("%1", texts.presence(person.screen_time)))
         if person.speech_time:
-            parts.append(self.tr("speaks for %1").replace("%1", texts.duration(person.speech_time)))
+            parts.append(self.tr("speaks for %1").replace("%1", texts.presence(person.speech_time)))
         count = len(person.clips)
         parts.append(self.tr("in 1 clip") if count == 1 else self.tr("in %1 clips").replace("%1", str(count)))
         numbers = [a for a in person.aliases if is_person(a)]

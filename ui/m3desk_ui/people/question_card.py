@@ -181,7 +181,7 @@ class QuestionCard(QFrame):
         this = shown.sides[side]
         name = this.shown
         if shown.question.kind == "two_people":
-            name = this.shown if side == 0 else self.tr("somebody else")
+            name = this.shown if side == 0 else self.tr("Somebody else")
         more = self.tr(" and %1 more").replace("%1", str(len(this.hidden))) if this.hidden else ""
         self.names[side].setText(f"{plain.line(name, plain.ENTRY)} ({len(this.items)}{more})")
         self.lists[side].fill(this.items, movable=shown.question.kind == "two_people")
@@ -217,7 +217,10 @@ class QuestionCard(QFrame):
         self._both.setDirection(QBoxLayout.Direction.TopToBottom if below else QBoxLayout.Direction.LeftToRight)
 
     def _title(self, shown: Shown) -> str:
-        q, names = shown.question, [plain.line(s.shown, plain.ENTRY) for s in shown.sides]
+        q = shown.question
+        names = [
+            plain.line(s.shown.removesuffix("?"), plain.ENTRY) for s in shown.sides
+        ]  # a suggested name's mark within a question puzzles
         if q.kind == "same":
             return self.tr("Are %1 and %2 the same person?").replace("%2", names[-1]).replace("%1", names[0])
         if q.kind == "two_people":
@@ -234,9 +237,9 @@ class QuestionCard(QFrame):
     def _hint(self, shown: Shown) -> str:
         kind, hints = shown.question.kind, []
         if kind == "two_people":
-            hints.append(self.tr("Drag (or double-click) an item that is on the wrong side."))
+            hints.append(self.tr("Drag an item that is on the wrong side, double-click it, or press Space."))
         if kind == "same":
-            hints.append(self.tr("Click items that show somebody else to leave them out of the answer."))
+            hints.append(self.tr("Click items that show somebody else, or press Space, to leave them out of the answer."))
         if any(item.told for side in shown.sides for item in side.items):
             hints.append(self.tr("%1 in a sentence is the face or voice that it stands beside.").replace("%1", MEANT))
         return " ".join(hints)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from m3desk_ui.look import deeds, plain, theme
 from m3desk_ui.people.question_card import QuestionCard
@@ -120,9 +120,13 @@ class QuestionsView(QWidget):
             self.tr("1 question") if len(self.questions) == 1 else self.tr("%1 questions").replace("%1", str(len(self.questions)))
         )
         self.count.setVisible(bool(self.questions))  # those put off are told where the card was
-        self.card.setVisible(bool(self.questions))
+        now = QApplication.focusWidget()
+        answered = now is not None and (now is self.card or self.card.isAncestorOf(now))
         self.none.setVisible(not self.questions)
         self._tell_put_off()
+        if answered and not self.questions:  # Qt would give the focus to another view
+            (self.to_list if self.again.isHidden() else self.again).setFocus()
+        self.card.setVisible(bool(self.questions))
         if not self.questions:
             self.card.shown = None
             return

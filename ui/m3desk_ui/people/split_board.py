@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
 
-from m3desk_ui.look import plain, theme
+from m3desk_ui.look import deeds, plain, theme
 from m3desk_ui.look.search_field import SearchField
 from m3desk_ui.people.evidence import MEANT, Evidence, read_evidence
 from m3desk_ui.people.evidence_list import ITEM, EvidenceList
@@ -77,7 +77,7 @@ class SplitBoard(QDialog):
         self.hint.setWordWrap(True)
         self.hint.setProperty("muted", True)
         self.search = SearchField()
-        self.search.say(self.tr("Find words, such as “yoga”"), self.tr("Find faces and voices by what is said about them"))
+        self.search.say(self.tr("Find words"), self.tr("Find faces and voices by what is said about them"))
         self.search.textChanged.connect(self._filter)
         self.suggest = QPushButton(self.tr("Fill in the suggestion"))
         self.suggest.setAutoDefault(False)
@@ -181,8 +181,15 @@ class SplitBoard(QDialog):
             return
         for group in self.groups:
             group.take.setEnabled(any(g.list.selectedItems() for g in self.groups if g is not group))
-            group.count.setText(self.tr("%1 faces and voices").replace("%1", str(group.list.count())))
+            group.count.setText(self._counted(group))
         self.apply.setEnabled(bool(self.groups[0].list.count()) and any(g.list.count() for g in self.groups[1:]))
+
+    def _counted(self, group: Group) -> str:
+        """Return what a group has: "3 faces", "1 face · 2 utterances"."""
+        faces = sum(row.data(ITEM).kind == "face" for row in group.list.rows())
+        voices = group.list.count() - faces
+        parts = [deeds.things(f"{n} {kind}") for n, kind in ((faces, "face"), (voices, "utterance")) if n]
+        return " · ".join(parts) or self.tr("nothing yet")
 
     def move_selected(self, to: Group) -> None:
         """Move what is selected in other groups to this one."""

@@ -208,9 +208,10 @@ class TimelineCanvas(QWidget):
         return round(PICTURE * 16 / 9 * self.devicePixelRatioF())
 
     def _slots(self, clip: Clip) -> list[tuple[int, Moment]]:
-        """Return where pictures of a memorized clip are on show after its first one: the place, and the source's own time.
+        """Return where pictures of a memorized clip are on show: the place, and the source's own time.
 
-        As many as have room; none where the source has no picture, or where its time was forgotten.
+        As many as have room; none where the source has no picture, or where its time was forgotten. The first takes the place of the clip's
+        stored picture, which is of its best moment.
         """
         if not timeline_rows.is_kept(clip) or clip.id not in self.plan.pictures:
             return []
@@ -218,7 +219,7 @@ class TimelineCanvas(QWidget):
         step = round(next((s for s in STEPS if s / per >= PICTURE * 16 / 9 + 4), STEPS[-1]) * SECOND)
         begin = (self.plan.axis.start_of(clip.source) or 0) if self.plan.axis is not None else 0
         found = []
-        for k in range(max(1, (self.start - clip.start) // step), max(0, min(clip.end, self.end) - clip.start) // step + 1):
+        for k in range(max(0, (self.start - clip.start) // step), max(0, min(clip.end, self.end) - clip.start) // step + 1):
             at = clip.start + k * step
             if at < clip.end and not any(a <= at < b for a, b in self.forgotten):
                 found.append((at, (clip.source, at - begin)))

@@ -130,6 +130,13 @@ class LineList(QListView):
     def rowsInserted(self, parent: Index, start: int, end: int) -> None:
         QAbstractItemView.rowsInserted(self, parent, start, end)  # not QListView's, which lays out all rows
 
+    def rowsAboutToBeRemoved(self, parent: Index, start: int, end: int) -> None:
+        """Let another row be the current one where that goes, without a jump to it: what is read stays where it is."""
+        follows = self.hasAutoScroll()
+        self.setAutoScroll(False)
+        QAbstractItemView.rowsAboutToBeRemoved(self, parent, start, end)
+        self.setAutoScroll(follows)
+
     def dataChanged(self, top: Index, bottom: Index, roles: Sequence[int] = ()) -> None:
         rows = [r for r in range(top.row(), bottom.row() + 1) if r < len(self._heights)]
         if rows and self._know(rows):

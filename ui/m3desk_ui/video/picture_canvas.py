@@ -206,11 +206,13 @@ class PictureCanvas(QWidget):
         self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() != Qt.MouseButton.LeftButton:
+        if event.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton):
             return
         face = self.face_at(event.position())
         if face is not None and face.track:
             self.face_clicked.emit(face, event.globalPosition())
+        elif event.button() == Qt.MouseButton.RightButton:
+            return
         elif self.zoomed > 1:  # a click, or the beginning of a drag
             self._press, self._dragged = event.position(), False
         else:

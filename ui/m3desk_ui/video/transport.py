@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QResizeEvent
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSlider, QStyle, QStyleOptionSlider, QToolButton, QWidget
 
 from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.look.more_button import MoreButton
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QIcon
 
 SPEEDS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
-NARROWEST = 270
-"""Pixels: play, slider, time and mute still fit."""
+SPARE = 40
+"""Pixels that the slider has beside its least while controls are in the menu “More”, at least."""
 SKIP = 5_000_000
 TICKS = 1000
 """Slider ticks a second: QSlider counts in 32 bits, so microseconds would end after 36 minutes."""
@@ -100,22 +101,11 @@ class Transport(QWidget):
         row.addSpacing(4)
         for widget in (self.time, self.speeds, self.mute, self.volume_slider):
             row.addWidget(widget)
-        self.setMinimumWidth(NARROWEST)
+        hidden_last_first = (self.mute, self._on, self._back, self.speeds, self._step_on, self._step_back, self.volume_slider)
+        self.more = MoreButton(self, hidden_last_first, spare=SPARE)
+        self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        row.addWidget(self.more)
         self.retheme()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Hide the least important parts if there is no room; every hidden part is also in the menu."""
-        super().resizeEvent(event)
-        room = event.size().width()
-        for widget, needs in (
-            (self.volume_slider, 600),
-            (self._step_back, 510),
-            (self._step_on, 510),
-            (self.speeds, 440),
-            (self._back, 350),
-            (self._on, 350),
-        ):
-            widget.setVisible(room >= needs)
 
     def _button(self, tip: str, act: object) -> QToolButton:
         button = QToolButton()
@@ -138,6 +128,7 @@ class Transport(QWidget):
             button.setIcon(theme.icon(name))
         self._icons: dict[bool, QIcon] = {False: theme.icon("mdi6.play"), True: theme.icon("mdi6.pause")}
         self.play_button.setIcon(self._icons[self.playing])
+        self.more.dress()
         self._show_volume()
 
     def _show_volume(self) -> None:

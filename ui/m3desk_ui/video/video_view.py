@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from m3desk import events
     from m3desk.domain.changed import Changed
     from m3desk.domain.clip import Source
+    from m3desk.domain.live import SpanForgotten
     from m3desk.ports import Reader
     from m3desk_ui.hub.bridge import Hub
     from m3desk_ui.video.face_boxes import Shown, Window
@@ -109,6 +110,7 @@ class VideoView(QWidget):
         hub.selection.seek.connect(self.go)
         hub.selection.selected.connect(self._selected)
         hub.opened.connect(lambda _p: self.reset())
+        hub.forgotten.connect(self._forgotten)
         self.following = Following(
             hub, "video.sources", load=lambda: _read_sources, show=self._take_sources, patch=self._sources_changed,
             apply=self._take_sources, parent=self,
@@ -213,6 +215,13 @@ class VideoView(QWidget):
         # Where to begin waits for the file to be open: until then the player knows the length of the one before.
         self._begin = (path, at, play)
         self._do(lambda player: player.open(path))
+
+    def _forgotten(self, found: SpanForgotten) -> None:
+        """Take a picture of a forgotten recording off the screen; the player has the old recording open."""
+        if found.recording and found.source == self.source and self.path:
+            with self._lock:
+                self._frame = None
+            self._open(self.path, found.start if found.start <= self.canvas.at < found.end else self.canvas.at, False)
 
     def _lack(self, text: str) -> None:
         """Say why there is no picture, and offer to choose the file."""

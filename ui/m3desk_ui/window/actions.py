@@ -273,6 +273,9 @@ class Actions:
         self._add(m, "layout_people", translate("Actions", "Layout: People"), lambda: w.dock_area.use_layout("people"), "Ctrl+3")
         self._add(m, "layout_reset", translate("Actions", "Reset this layout"), w.dock_area.reset_layout)
         m.addSeparator()
+        on = self._add(m, "next_area", translate("Actions", "Next area of the window"), lambda: w.step_area(back=False), "F6")
+        plain.tip(on, translate("Actions", "The focus goes to the picture, or to the next view"))
+        self._add(m, "last_area", translate("Actions", "Previous area of the window"), lambda: w.step_area(back=True), "Shift+F6")
         for action in w.dock_area.actions():
             m.addAction(action)
         m.addSeparator()

@@ -118,7 +118,7 @@ class Docks(QObject):
         self.window.live.fit_texts()
 
     def bring_forward(self, name: str) -> None:
-        """Show a dock and give it the focus."""
+        """Show a dock; chat and memories get the focus."""
         dock = self.all.get(name)
         if dock is not None and self.hub.desk is not None:
             dock.show()

@@ -40,7 +40,7 @@ from m3desk_ui.memory.sources_view import VIDEO_FILTER, SourcesView
 from m3desk_ui.timeline.view import TimelineView
 from m3desk_ui.video.transcript_view import TranscriptView
 from m3desk_ui.video.video_view import VideoView
-from m3desk_ui.window import files, importing, restoring
+from m3desk_ui.window import areas, files, importing, restoring
 from m3desk_ui.window.actions import Actions
 from m3desk_ui.window.docks import Docks
 from m3desk_ui.window.full_screen import DockShares, FullScreen
@@ -489,6 +489,7 @@ class MainWindow(QMainWindow):
         if self.palette_ is None or not isValid(self.palette_):
             rows = [(title, a) for title, menu in self.actions_.menus for a in menu.actions() if a.text() and a.menu() is None]
             self.palette_ = SearchPalette(self.hub, rows, self)
+            self.palette_.went_to_person.connect(lambda: areas.focus(self.dock_area.views["people"]))
             place = self.mapToGlobal(self.rect().topLeft())
             self.palette_.move(place.x() + max(0, (self.width() - self.palette_.width()) // 2), place.y() + 40)
         self.palette_.show()
@@ -619,6 +620,16 @@ class MainWindow(QMainWindow):
         event.setDropAction(Qt.DropAction.CopyAction)
         event.accept()
         self.take_files(dropped)
+
+    def step_area(self, *, back: bool) -> None:
+        """Give the focus to the next (previous) area of the window: the picture, or a view."""
+        page = self.pages.currentWidget()
+        views = (self.dock_area.views[name] for name, dock in self.docks.items() if name in self.dock_area.views and dock.isVisible())
+        area = areas.next_area([*([] if page is None else [page]), *views], self, back=back)
+        if area is not None:
+            self._ring.moving(True)
+            areas.focus(area)
+            self._ring.moving(False)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Move the focus by Tab, never into a dock that lies behind another: Qt calls its widgets visible."""

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from m3desk.domain.people import Person, SpeechRow
     from m3desk.ports import FoundNode, Reader
 
-Group = Literal["people", "memories", "spoken", "bookmarks", "clips", "actions"]
+Group = Literal["people", "memories", "spoken", "bookmarks", "clips", "actions", "alike"]
 MOST = {"people": 8, "memories": 12, "spoken": 10, "bookmarks": 10, "clips": 6, "actions": 8}
-"""Hits of a group that are listed."""
+"""Hits of a group that are listed; of the memories, those of similar meaning ("alike") count, too."""
 
 _TIME = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{2})")
 
@@ -82,7 +82,7 @@ def _people(index: Index, words: list[str]) -> list[Hit]:
 
 def person_hit(p: Person, why: str = "") -> Hit:
     """Return a person as a hit, marked where first seen or heard."""
-    detail = why or texts.duration(p.screen_time + p.speech_time)
+    detail = why or texts.presence(p.screen_time + p.speech_time)
     source, at = p.first_seen or (None, None)
     return Hit("people", texts.person(p.shown), detail, "person", p.id, source, at, at, p.portrait)
 
@@ -133,10 +133,20 @@ def _clips(index: Index, typed: str, words: list[str]) -> list[Hit]:
     return found[: MOST["clips"]]
 
 
-def memory_hits(found: Iterable[FoundNode]) -> list[Hit]:
-    """Return what the engine's search found among the memories."""
+def memory_hits(found: Iterable[FoundNode], typed: str) -> list[Hit]:
+    """Return what the engine's search found among the memories: those that hold the typed words, and those of similar meaning."""
+    words = typed.casefold().split()
     return [
-        Hit("memories", f.content, "" if f.start is None else clock(f.start), "node", f.id, f.source, f.start, f.end)
+        Hit(
+            "memories" if holds(f.content, words) else "alike",
+            f.content,
+            "" if f.start is None else clock(f.start),
+            "node",
+            f.id,
+            f.source,
+            f.start,
+            f.end,
+        )
         for f in found
         if f.type in ("episodic", "semantic")
     ][: MOST["memories"]]

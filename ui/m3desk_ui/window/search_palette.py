@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QIcon, QKeyEvent, QKeySequence, QPixmap
 from PySide6.QtWidgets import (
     QDialog,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from m3desk_ui.hub.bridge import Hub
 
 HIT = Qt.ItemDataRole.UserRole
-GROUPS: tuple[search_hits.Group, ...] = ("people", "memories", "spoken", "bookmarks", "clips", "actions")
+GROUPS: tuple[search_hits.Group, ...] = ("people", "memories", "spoken", "bookmarks", "clips", "actions", "alike")
 WAIT_MS = 150
 """Milliseconds without a key after which is searched."""
 FACE = 28
@@ -46,6 +46,9 @@ class SearchPalette(QDialog):
 
     `actions`: the window's, with the name of their menu. Escape takes the marks back; a chosen hit leaves them.
     """
+
+    went_to_person = Signal()
+    """A person was chosen: the list of people is where to go on."""
 
     def __init__(self, hub: Hub, actions: Sequence[tuple[str, QAction]], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -119,7 +122,7 @@ class SearchPalette(QDialog):
 
             def found(nodes: list[FoundNode]) -> None:
                 if isValid(self) and asked == self._asked:
-                    self._memories = search_hits.memory_hits(nodes)
+                    self._memories = search_hits.memory_hits(nodes, text)
                     self._show()
 
             self.hub.when(self.hub.desk.search(text), found, lambda error: self._failed(error, asked))
@@ -191,6 +194,7 @@ class SearchPalette(QDialog):
         titles = {
             "people": self.tr("People"), "memories": self.tr("Memories"), "spoken": self.tr("Words spoken"),
             "bookmarks": self.tr("Bookmarks"), "clips": self.tr("Clips"), "actions": self.tr("Actions"),
+            "alike": self.tr("Memories of similar meaning"),
         }  # fmt: skip
         tops: dict[str, QTreeWidgetItem] = {}
         first: QTreeWidgetItem | None = None
@@ -245,7 +249,7 @@ class SearchPalette(QDialog):
     def _mark(self, hits: Sequence[Hit]) -> None:
         """Mark the hits in the graph and on the timeline."""
         self.hub.selection.found.emit(tuple(h.id for h in hits if h.kind in ("person", "node")))
-        spans = ((h.source, h.start, h.end) for h in hits if h.group in ("memories", "spoken", "bookmarks"))
+        spans = ((h.source, h.start, h.end) for h in hits if h.group in ("memories", "spoken", "bookmarks", "alike"))
         self.hub.selection.highlighted.emit(tuple((s, a, a if b is None else b) for s, a, b in spans if s and a is not None))
 
     # ------------------------------------------------------------ choosing
@@ -272,6 +276,7 @@ class SearchPalette(QDialog):
         self.hub.selection.select(hit.kind, hit.id)
         if hit.group == "people":
             self.hub.selection.wanted.emit("people")
+            self.went_to_person.emit()
         elif hit.kind == "source":
             self.hub.selection.seek.emit(hit.id, 0, False)
         else:

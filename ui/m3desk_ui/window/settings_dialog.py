@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from m3desk import config, outgoing, paths
 from m3desk.errors import M3DeskError, sentence_of
 from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.look.numbers import DecimalNumber, WholeNumber
 from m3desk_ui.window.profile_card import ProfileCard
 from m3desk_ui.window.server_fields import ServerFields
 
@@ -263,12 +264,12 @@ class SettingsDialog(QDialog):
             tick.setChecked(bool(value))
             return tick
         if isinstance(key.default, int):
-            whole = QSpinBox(self)
+            whole = WholeNumber(self)
             whole.setRange(int(max(key.low, -(2**31))), int(min(key.high, 2**31 - 1)))
             whole.setValue(int(value))
             return whole
         if isinstance(key.default, float):
-            number = QDoubleSpinBox(self)
+            number = DecimalNumber(self)
             number.setDecimals(1)
             number.setRange(max(key.low, -1e9), min(key.high, 1e9))
             number.setValue(float(value))

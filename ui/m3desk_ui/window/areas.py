@@ -1,0 +1,47 @@
+"""Going from area to area of the window by keyboard (F6): the picture, and the views that are on show around it, from left to right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QWidget
+
+
+def next_area(areas: Iterable[QWidget], window: QWidget, *, back: bool) -> QWidget | None:
+    """Return the area after (before) the one that has the focus, or the first (last); None if none is on show and can have it."""
+    on_show = sorted(
+        (a for a in areas if is_on_show(a) and (hasattr(a, "focus_input") or _able(a))),
+        key=lambda a: a.mapTo(window, a.rect().topLeft()).toTuple(),
+    )
+    if not on_show:
+        return None
+    now = QApplication.focusWidget()
+    here = next((n for n, a in enumerate(on_show) if now is not None and (a is now or a.isAncestorOf(now))), None)
+    if here is None:
+        return on_show[-1 if back else 0]
+    return on_show[(here + (-1 if back else 1)) % len(on_show)]
+
+
+def is_on_show(widget: QWidget) -> bool:
+    """Return whether a widget can be seen: one in a dock behind another is visible to Qt, too."""
+    return widget.isVisible() and not widget.visibleRegion().isEmpty()
+
+
+def focus(area: QWidget) -> None:
+    """Give the focus to what an area is for: its list, graph, time line or picture, which is the largest; of the chat, its question."""
+    focus_input = getattr(area, "focus_input", None)
+    if focus_input is not None:
+        focus_input()
+        return
+    if able := _able(area):
+        max(able, key=lambda w: w.width() * w.height()).setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+
+def _able(area: QWidget) -> list[QWidget]:
+    """Return the widgets of an area that can have the focus; a tab widget passes it on to its tabs, though its page is meant."""
+    return [
+        w
+        for w in [area, *area.findChildren(QWidget)]
+        if w.focusPolicy() & Qt.FocusPolicy.TabFocus and w.focusProxy() is None and w.isEnabled() and is_on_show(w)
+    ]
