@@ -74,6 +74,22 @@ class SourceChanged:
     error: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """Material of [start, end) microseconds of a source is gone for good: whatever shows or keeps pictures or sound of it drops them.
+
+    Sent for whatever erases: forgetting a span or a person, the removal of a source, and recordings that are kept no longer (by the
+    user's choice, by age, or once memorized). `recording`: what was recorded is gone; a user's own file stays as it is. `memory`: what the
+    memory kept of it is (crops, thumbnails).
+    """
+
+    source: str
+    start: int
+    end: int
+    recording: bool
+    memory: bool
+
+
 Stage = Literal["watching", "written", "knowledge", "embedding", "rebinding", "rebuilding", "reading", "importing"]
 """What is done: a clip is perceived, was committed, gets its semantic memories; observations are embedded with another model; clips are
 bound by its embeddings; the derived tables are computed again from the log; a file is read to be imported; what it holds is written."""

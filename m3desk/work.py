@@ -442,18 +442,27 @@ class Work:
 
         Raises UsageError while it is recorded.
         """
-        if not dry_run:
-            self._check_not_recorded(source)
-            self.queue.drop(source)
-            self._brake.cancel(source)
+        if dry_run:
+            return self._store.remove_source(source, dry_run=True)
+        self._check_not_recorded(source)
+        self.queue.drop(source)
+        self._brake.cancel(source)
+        known = self._known(source)
+        recorded = known is not None and is_recording(known.uri)
         try:
-            effect = self._store.remove_source(source, dry_run=dry_run)
+            effect = self._store.remove_source(source, dry_run=False)
         except FileLeft:
-            self._emit(events.SourceChanged(source, "removed"))
+            self._removed(known, recorded=recorded)
             raise
-        if not dry_run:
-            self._emit(events.SourceChanged(source, "removed"))
+        self._removed(known, recorded=recorded)
         return effect
+
+    def _removed(self, source: Source | None, *, recorded: bool) -> None:
+        """Tell that a source was removed: its recording is gone with it, a file of the user is not."""
+        if source is not None:
+            gone = recorded and not is_recording(source.uri)
+            self._emit(events.Erased(source.id, 0, max(source.duration or 0, 1), recording=gone, memory=True))
+            self._emit(events.SourceChanged(source.id, "removed"))
 
     def _check_not_recorded(self, source: str) -> None:
         live = self._live.get(source)

@@ -274,7 +274,7 @@ class App:
         return self.answering.models_in_use(*ports)
 
     def picture_at(self, source: str, at: int, width: int = 480) -> bytes | None:
-        """Return the picture of a source at a time (microseconds) as JPEG, or None if its file is missing."""
+        """Return the picture of a source at a time (microseconds) as JPEG; None if its file is missing, b"" if it has none then."""
         with self.reader() as reader:
             known = next((s for s in reader.sources() if s.id == source), None)
         if known is None or not known.width or not is_there(known.uri):

@@ -143,6 +143,20 @@ def _erase(memory: ForgettableMemory, gone: Pending) -> list[str]:
     return [f"recording {name}: a part of the span" for name in holding(recording, start, end)]
 
 
+def _tell_erased(memory: ForgettableMemory, gone: Pending) -> None:
+    """Tell where something was forgotten; of a recording only a span is erased. Sources that were removed were told already."""
+    with memory.reader() as reader:
+        uris = {s.id: s.uri for s in reader.sources()}
+    spans: dict[str, tuple[int, int]] = {}
+    for source, start, end in gone.known.intervals:
+        first, last = spans.get(source, (start, end))
+        spans[source] = min(first, start), max(last, end)
+    for source, (start, end) in sorted(spans.items()):
+        if source in uris:
+            recording = gone.how == "span" and is_recording(uris[source])
+            memory.emit(events.Erased(source, start, end, recording=recording, memory=True))
+
+
 def sources_of(memory: ForgettableMemory, plan: Forgotten) -> list[str]:
     """Return, for each source that shows a person, what removing it would delete."""
     with memory.reader() as reader:
@@ -158,7 +172,10 @@ def _prove(memory: ForgettableMemory, gone: Pending) -> dict[str, Any]:
     except ModelMissing:
         models = Models()  # then the report says what could not be searched
     memory.drop_search_cache()
-    remains = _erase(memory, gone) if gone.how == "span" else []
+    remains: list[str] = []
+    if gone.how == "span":
+        remains = _erase(memory, gone)
+        _tell_erased(memory, gone)
     if gone.with_sources:
         with memory.reader() as reader:
             there = {s.id for s in reader.sources()}  # what somebody was taught from is gone by now
@@ -176,6 +193,8 @@ def _prove(memory: ForgettableMemory, gone: Pending) -> dict[str, Any]:
         with memory.reader() as reader:
             left = {id_ for id_, _ in reader.stored_media()}
         looked = replace(looked, found=tuple(id_ for id_ in looked.found if id_ in left))
+    if gone.how != "span":
+        _tell_erased(memory, gone)
     reached = outside.forget(Path(memory.path), known)
     memory.embed_lacking()
     remains += [f"file {name}: can't be deleted, and may tell of them" for name in memory.write(lambda m: m.drop_waveforms())]

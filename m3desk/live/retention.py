@@ -5,10 +5,12 @@ Only recordings of live sources are touched, never a user's file. What was remem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
+from m3desk import events
 from m3desk.domain.clip import MICROSECOND, Clip, Source
 from m3desk.domain.live import Outdated
 from m3desk.media.capture.recording import Recording, is_recording
@@ -49,6 +51,8 @@ def outdated(sources: Sequence[Source], clips: Sequence[Clip], now: datetime, ho
     return found
 
 
-def delete(source: Source, until: int) -> int:
-    """Delete what a recording holds before a time; return the bytes. Raises OSError, SourceError."""
-    return Recording.open(source.uri).drop_before(until)
+def delete(source: Source, until: int, emit: Callable[[Any], None]) -> None:
+    """Delete what a recording holds before a time, and tell what went (`events.Erased`). Raises OSError, SourceError."""
+    gone = Recording.open(source.uri).drop_before(until)
+    if gone:
+        emit(events.Erased(source.id, gone[0].start, gone[-1].end, recording=True, memory=False))

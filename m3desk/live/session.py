@@ -24,7 +24,7 @@ from m3desk.domain.ids import clip_id
 from m3desk.domain.live import DeviceState, Keep, LiveState
 from m3desk.errors import M3DeskError, SourceError
 from m3desk.live.pace import Pace
-from m3desk.live.retention import kept_from
+from m3desk.live.retention import delete, kept_from
 from m3desk.media import file as media_file
 from m3desk.media.capture import reports
 from m3desk.media.capture.following import FollowingClip
@@ -458,7 +458,8 @@ class Session:
         if self.keep != "always" and is_recording(self.folder):
             recording = Recording.open(self.folder)
             until = kept_from(self.source, self._store.clips(self.source.id), recording, datetime.now().astimezone())
-            recording.drop_before(until)
+            if until > 0:
+                delete(self.source, until, self._emit)
 
     def _recorded(self) -> Recording | None:
         """Return the recording as it is now (call it with the lock held); None while it does not exist yet."""

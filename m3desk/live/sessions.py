@@ -283,7 +283,7 @@ class Live:
         found = outdated(sources, clips, datetime.now().astimezone(), hours)
         by_id = {s.id: s for s in sources}
         for old in () if dry_run else found:
-            delete(by_id[old.source], old.end)
+            delete(by_id[old.source], old.end, self._emit)
         return found
 
     # ------------------------------------------------------------------ forgetting

@@ -190,7 +190,7 @@ class Desk(Protocol):
         ...
 
     def picture(self, source: str, at: int, width: int = 480) -> Future[bytes | None]:
-        """Return a source's picture at a time (microseconds) as JPEG; None if its file is missing."""
+        """Return a source's picture at a time (microseconds) as JPEG; None if its file is missing, b"" if it has none then."""
         ...
 
     def import_file(self, path: str) -> Future[dict[str, Any]]:

@@ -35,12 +35,12 @@ def voice(path: Path, models: Models) -> list[Candidate]:
     return [Candidate(("query.u0",), rows, heard.duration)]
 
 
-def picture_at(source: Source, at: int, width: int) -> bytes | None:
-    """Return a file's picture at a moment (microseconds) as JPEG no wider than `width`; None where none decodes."""
+def picture_at(source: Source, at: int, width: int) -> bytes:
+    """Return a file's picture at a moment (microseconds) as JPEG no wider than `width`; b"" where none decodes: it may be erased."""
     moment = Clip(f"{source.id}.look", source.id, 0, max(0, at), max(0, at) + MICROSECOND // 5)
     for frame in cutter.FileClip(source, moment, source.uri, fps=5.0).frames():
         return scenes.jpeg(scenes.shrink(frame.picture, width)[0])
-    return None
+    return b""
 
 
 def found(candidates: Sequence[Candidate], galleries: Sequence[Gallery], model: str, reader: Reader, k: int) -> list[FoundNode]:

@@ -10,9 +10,10 @@ from pathlib import Path
 import av
 import pytest
 
+from m3desk import events
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.live import parse_keep
-from m3desk.live.retention import NEEDED, kept_from, outdated
+from m3desk.live.retention import NEEDED, delete, kept_from, outdated
 from m3desk.media.capture.recording import About, Recording
 from m3desk.media.capture.writing import RecordingWriter
 from tests.perception.invented import draw
@@ -77,3 +78,11 @@ def test_what_is_not_remembered_yet_is_kept_with_what_decoding_it_needs(record: 
 def test_the_setting_says_how_long_and_other_texts_say_nothing() -> None:
     assert [parse_keep(t) for t in ("always", "remembered", "0.5", "100000")] == ["always", "until remembered", 0.5, 100_000.0]
     assert [parse_keep(t) for t in ("", "for ever", "0", "-1", "nan", "inf", "100001")] == [None] * 7
+
+
+def test_what_is_deleted_is_told_with_its_source_and_span_once(record: Record) -> None:
+    source, _ = record(1.0)
+    told: list[events.Erased] = []
+    delete(source, 32 * S, told.append)
+    delete(source, 32 * S, told.append)  # nothing is left before
+    assert [(e.source, e.start, round(e.end / S), e.recording, e.memory) for e in told] == [("s1", 0, 30, True, False)]

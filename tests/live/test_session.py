@@ -364,6 +364,49 @@ def test_what_a_killed_process_had_not_deleted_of_a_recording_is_deleted_at_the_
     assert not list(recording.folder.glob("*.ts"))
 
 
+def erasures(d: Desk) -> list[tuple[str, bool, bool]]:
+    return [(e.source, e.recording, e.memory) for e in d.told.of(events.Erased)]
+
+
+@pytest.mark.parametrize("how", ["forget a span", "retention", "remove", "forget a person", "forget a person and the source"])
+def test_whatever_erases_recorded_material_tells_the_same_event(desk: Callable[..., Desk], how: str) -> None:
+    d = desk(seconds=3.0)
+    source = d.play()
+    d.over()
+    assert erasures(d) == []
+    with d.app.reader() as reader:
+        person = reader.people()[0].id
+    d.app.may_forget_span(source, 0, S)
+    d.app.live.retention(hours=-1.0, dry_run=True)
+    d.app.work.remove(source, dry_run=True)
+    assert erasures(d) == [], "a look at what would go erases nothing"
+    if how == "forget a span":
+        d.app.forget_span(source, S, 2 * S)
+        assert [(e.start, e.end) for e in d.told.of(events.Erased)] == [(S, 2 * S)]
+        assert erasures(d) == [(source, True, True)]
+    elif how == "retention":
+        d.app.live.retention(hours=-1.0)
+        d.app.live.retention(hours=-1.0)  # nothing is left
+        assert erasures(d) == [(source, True, False)]
+    elif how == "remove":
+        d.app.work.remove(source)
+        assert erasures(d) == [(source, True, True)]
+    elif how == "forget a person":
+        d.app.forget(person)
+        assert erasures(d) == [(source, False, True)], "the recording still shows them"
+    else:
+        d.app.forget(person, sources=True)
+        assert erasures(d) == [(source, True, True)]
+
+
+def test_what_is_dropped_once_it_is_remembered_is_told(desk: Callable[..., Desk]) -> None:
+    d = desk(seconds=3.0)
+    source = d.play(keep="until remembered")
+    d.over()
+    d.until(lambda: erasures(d))
+    assert erasures(d) == [(source, True, False)] and not Recording.open(d.source(source).uri).segments()
+
+
 def evidence(app: App, source: str) -> list[Any]:
     with app.reader() as reader:
         faces, said, things, texts = reader.evidence()

@@ -20,7 +20,6 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from m3desk import events
 from m3desk.domain.clip import MICROSECOND
-from m3desk.domain.live import SpanForgotten
 from m3desk.errors import UsageError
 from tests.ui.fakes import FakeDesk, FakePlayer, FakeState
 from tests.ui.live_fakes import ADDRESS, ANN, DEVICES, MAYBE, SOURCE, STATUS, STRANGER, FakePreview
@@ -285,10 +284,23 @@ def test_a_picture_of_a_forgotten_recording_leaves_the_screen(recorded, live, qt
     video = recorded.video
     video.go(SOURCE, 0, False)
     qtbot.waitUntil(lambda: video.canvas.image is not None, timeout=30_000)
-    recorded.hub.forgotten.emit(SpanForgotten("s-other", 0, MICROSECOND, 0, 0, 0, (), 0, True))
+    recorded.hub.erased.emit(events.Erased("s-other", 0, MICROSECOND, recording=True, memory=True))
+    recorded.hub.erased.emit(events.Erased(SOURCE, 0, MICROSECOND, recording=False, memory=True))
     assert video.canvas.image is not None
-    recorded.hub.forgotten.emit(SpanForgotten(SOURCE, 0, MICROSECOND, 0, 0, 0, (), 0, True))
-    assert video.canvas.image is None
+    live.desk.emit(events.Erased(SOURCE, 0, MICROSECOND, recording=True, memory=False))  # retention
+    qtbot.waitUntil(lambda: video.canvas.image is None or video.canvas.at >= MICROSECOND, timeout=30_000)
+    qtbot.waitUntil(lambda: ("seek", MICROSECOND) in video._player.calls, timeout=30_000)
+
+
+def test_the_live_page_keeps_no_picture_words_or_faces_of_what_was_forgotten(running, live, qtbot):
+    canvas, session = running.live.view.canvas, running.live.session
+    qtbot.waitUntil(lambda: canvas.image is not None, timeout=30_000)
+    live.desk.emit(events.LiveWords(SOURCE, 90 * MICROSECOND, 92 * MICROSECOND, "secret"))
+    live.desk.emit(events.LiveFaces(SOURCE, canvas.at, (ANN,)))
+    qtbot.waitUntil(lambda: bool(session.words(92 * MICROSECOND)) and session._faces is not None, timeout=30_000)
+    running.live.view.detach()  # the camera was pulled: no picture comes
+    live.desk.emit(events.Erased(SOURCE, 0, 10**12, recording=True, memory=True))
+    qtbot.waitUntil(lambda: canvas.image is None and not session.words(92 * MICROSECOND) and session._faces is None, timeout=30_000)
 
 
 def test_that_a_film_came_to_its_end_is_no_warning_and_is_gone_when_the_next_source_begins(running, live, qtbot):

@@ -10,7 +10,9 @@ from m3desk_ui.timeline.strip import Strip
 from m3desk_ui.timeline.view import TimelineView
 from pytestqt.qtbot import QtBot
 
+from m3desk.events import Erased
 from tests.ui.fakes import FakeDesk
+from tests.ui.live_fakes import done
 
 S = 1_000_000
 
@@ -45,6 +47,33 @@ def test_a_clip_that_is_wide_gets_more_pictures_and_a_narrow_one_none(hub: Hub, 
     canvas.arrange()
     assert canvas.strip.get(slots[0][1]) is not None and len(asked(desk)) >= count
     assert len(set(asked(desk))) == len(asked(desk))
+
+
+def test_pictures_of_what_was_erased_are_dropped_and_one_that_still_comes_is_not_kept(
+    hub: Hub, desk: FakeDesk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content, late = desk.picture("s1", 1).result(), Future[bytes | None]()
+    monkeypatch.setattr(desk, "picture", lambda source, at, width=480: late if (source, at) == ("s1", 3) else done(content))
+    strip = Strip(hub)
+    strip.want([("s1", 1), ("s1", 9), ("s2", 1)], 70)
+    qtbot.waitUntil(lambda: all(strip.get(m) is not None for m in [("s1", 1), ("s1", 9), ("s2", 1)]), timeout=30_000)
+    strip.want([("s1", 3)], 70)
+    desk.emit(Erased("s1", 0, 5, recording=True, memory=False))
+    qtbot.waitUntil(lambda: strip.get(("s1", 1)) is None, timeout=30_000)
+    late.set_result(content)
+    qtbot.wait(50)
+    assert strip.get(("s1", 3)) is None and strip.get(("s1", 9)) is not None and strip.get(("s2", 1)) is not None
+
+
+def test_a_moment_without_a_picture_is_no_source_without_pictures(
+    hub: Hub, desk: FakeDesk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = desk.picture("s1", 1).result()
+    monkeypatch.setattr(desk, "picture", lambda source, at, width=480: done(b"" if at < 5 else content))  # its beginning was erased
+    strip = Strip(hub)
+    strip.want([("s1", 1), ("s1", 9)], 70)
+    qtbot.waitUntil(lambda: strip.get(("s1", 9)) is not None, timeout=30_000)
+    assert strip.get(("s1", 1)) is None
 
 
 def test_one_picture_is_asked_for_at_a_time_and_those_no_longer_wanted_are_dropped(

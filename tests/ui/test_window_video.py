@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -27,7 +28,8 @@ from PySide6.QtWidgets import QMenu, QWidget
 from shiboken6 import isValid
 
 from m3desk import events
-from tests.ui.fakes import CLIP, HEIGHT, WIDTH, FakeDesk, FakePlayer, FakeReader, FakeState, World
+from m3desk.events import Erased
+from tests.ui.fakes import CLIP, HEIGHT, WIDTH, FakeDesk, FakeFrame, FakePlayer, FakeReader, FakeState, World
 
 SECOND = 1_000_000
 
@@ -430,6 +432,60 @@ def test_a_recording_that_grows_is_opened_again_where_the_player_knows_no_more_o
     with qtbot.waitSignal(view.edge_reached, timeout=30_000):
         player.on_state(FakeState(player.path, False, view.duration, view._known, ended=True))
     view.close_player()
+
+
+def recording(hub, folder):
+    """Add the source s9, a recording in a folder."""
+    folder.mkdir()
+    (folder / "recording.json").write_text("{}")
+    hub.desk.world.sources.append(replace(hub.desk.world.sources[0], id="s9", uri=str(folder)))
+
+
+@pytest.fixture
+def replayed(qtbot, hub, tmp_path):
+    """A player that shows the source s9, a recording, at 60 s."""
+    recording(hub, tmp_path / "s9")
+    view = VideoView(hub, FakePlayer)
+    qtbot.addWidget(view)
+    view.reset()
+    qtbot.waitUntil(lambda: "s9" in view._sources, timeout=30_000)
+    hub.selection.seek.emit("s9", 60 * SECOND, False)
+    qtbot.waitUntil(lambda: view.canvas.at == 60 * SECOND and view.canvas.image is not None, timeout=30_000)
+    view._player.calls.clear()
+    yield view
+    view.close_player()
+
+
+def test_what_is_erased_far_behind_the_picture_stops_nothing_and_near_it_the_player_lets_go_of_it(replayed, hub, qtbot):
+    view, player = replayed, replayed._player
+    view.play()
+    qtbot.waitUntil(lambda: view.transport.playing, timeout=30_000)
+    hub.erased.emit(Erased("s9", 0, 10 * SECOND, recording=True, memory=False))
+    assert ("open", view.path) not in player.calls and view.canvas.image is not None
+    hub.erased.emit(Erased("s9", 10 * SECOND, 55 * SECOND, recording=True, memory=False))
+    assert ("open", view.path) in player.calls and view.canvas.image is not None, "the picture on show is not of what is gone"
+    qtbot.waitUntil(lambda: player.calls.count(("play",)) == 2, timeout=30_000)
+
+
+def test_a_late_picture_of_what_was_erased_is_not_shown(replayed, hub, qtbot):
+    view, player = replayed, replayed._player
+    hub.erased.emit(Erased("s9", 0, 100 * SECOND, recording=True, memory=True))
+    assert view.canvas.image is None
+    player.on_frame(FakeFrame(61 * SECOND, player.frame(61 * SECOND)))  # decoded before
+    qtbot.wait(100)
+    assert view.canvas.image is None or view.canvas.at >= 100 * SECOND
+    qtbot.waitUntil(lambda: view.canvas.image is not None and view.canvas.at == 100 * SECOND, timeout=30_000)
+
+
+def test_a_recording_that_was_removed_with_its_source_leaves_the_screen(replayed, hub, qtbot, monkeypatch):
+    view, gone = replayed, replayed.path
+    monkeypatch.setattr(files, "is_playable", lambda path: path != gone)
+    shutil.rmtree(view.path)
+    hub.desk.world.sources = [s for s in hub.desk.world.sources if s.id != "s9"]
+    hub.erased.emit(Erased("s9", 0, 360 * SECOND, recording=True, memory=True))
+    view.following.restart()
+    qtbot.waitUntil(lambda: view.source not in ("", "s9"), timeout=30_000)
+    assert not view.locate.isVisibleTo(view), "it is not missing"
 
 
 def test_a_file_that_was_missing_is_looked_for_again_when_it_is_asked_for(qtbot, hub, tmp_path):

@@ -321,15 +321,15 @@ class Recording:
             self._delete(removed)
             return gone
 
-    def drop_before(self, at: int) -> int:
-        """Delete the closed segments that end by `at` microseconds; return the bytes that were removed. Raises OSError."""
+    def drop_before(self, at: int) -> tuple[Segment, ...]:
+        """Delete the closed segments that end by `at` microseconds; return them, in time order. Raises OSError."""
         with FileLock(self.folder / CHANGING, wait=True):
             self._tidy()
             old = [s for s in self._closed() if s.end <= at]
             if old:
                 self.append(removed=[s.name for s in old])
                 self._delete([s.name for s in old])
-            return sum(s.bytes for s in old)
+            return tuple(old)
 
     def _closed(self) -> Iterator[Segment]:
         self._read_journal()

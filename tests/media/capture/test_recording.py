@@ -239,7 +239,7 @@ def test_dropping_the_oldest_part_keeps_the_times_of_the_rest(recorded: Recorded
     folder = recorded(34)
     before = fingerprint(folder)
     recording = Recording.open(folder)
-    assert recording.drop_before(21 * SECOND) > 0
+    assert [s.name for s in recording.drop_before(21 * SECOND)] == ["000001.ts", "000002.ts"]
     assert [s.name for s in recording.segments()] == ["000003.ts", "000004.ts"]
     assert recording.start >= 19 * SECOND
     assert shown(clip_of(folder, 23, 24)) == [(at, at // 40_000) for at in range(23 * SECOND, 24 * SECOND, 200_000)]

@@ -105,6 +105,7 @@ class ChatView(QWidget):
         self._build()
         self._peek = Peek(self)
         self._peeking = ""
+        hub.erased.connect(lambda _gone: self._end_peek())
         hub.opened.connect(self._opened)
         hub.asking.connect(self.on_event)
         hub.live.connect(self._live_changed)
@@ -453,7 +454,12 @@ class ChatView(QWidget):
             # a label tells that the pointer left a link, but not when the whole widget went away
             QTimer.singleShot(6000, self._peek.hide)
 
-    def leaveEvent(self, event: QEvent) -> None:
+    def _end_peek(self) -> None:
+        """Show no picture; one that still comes is not shown."""
         self._peeking = ""
         self._peek.hide()
+        self._peek.clear()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._end_peek()
         super().leaveEvent(event)

@@ -231,8 +231,8 @@ class Hub(QObject):
     """ModelLoading."""
     live = Signal(object)
     """LiveStarted, LiveEnded, LiveStatus, LiveFaces, LiveWords or WatchHit."""
-    forgotten = Signal(object)
-    """SpanForgotten: what of a source was deleted."""
+    erased = Signal(object)
+    """Erased: material of a source is gone; whoever shows or keeps pictures of it drops them. Stored pictures are dropped here."""
     opened = Signal(str)
     """Another memory is open now (its path): forget the old one and read again."""
     changed = Signal(object)
@@ -278,6 +278,7 @@ class Hub(QObject):
             events.EngineLost: self.engine_lost,
             events.SourceQueued: self.source_changed,
             events.SourceChanged: self.source_changed,
+            events.Erased: self.erased,
             events.Progress: self.progress,
             events.EvidenceSeen: self.evidence_seen,
             events.ClipCommitted: self.clip_committed,
@@ -366,6 +367,8 @@ class Hub(QObject):
     def _pass_on(self, event: Any) -> None:
         if isinstance(event, events.Suggested):
             self.questions = event.count
+        if isinstance(event, events.Erased) and event.memory:
+            self.pictures.clear()
         if isinstance(event, (events.EngineReady, events.Corrected)):
             self.can_undo, self.can_redo = event.can_undo, event.can_redo
         self.happened.emit(event)

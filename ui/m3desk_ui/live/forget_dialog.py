@@ -149,7 +149,6 @@ class ForgetDialog(QDialog):
         )
 
         def done(found: SpanForgotten) -> None:
-            hub.forgotten.emit(found)
             if found.found:
                 hub.notice.emit("error", left.replace("%1", "; ".join(found.found[:5])), "", "")
             else:

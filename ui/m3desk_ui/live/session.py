@@ -53,6 +53,7 @@ class LiveSession(QObject):
         self._look = QTimer(self, interval=LOOK_MS)
         self._look.timeout.connect(self._check)
         hub.live.connect(self._take)
+        hub.erased.connect(self._erased)
         hub.engine_lost.connect(lambda _event: self._silent())
         hub.opened.connect(lambda _path: self._forget())
 
@@ -103,6 +104,16 @@ class LiveSession(QObject):
                 for start in [s for s, w in self._words.items() if w.end < event.end - KEPT]:
                     del self._words[start]
                 self.seen.emit()
+
+    def _erased(self, gone: events.Erased) -> None:
+        """Drop words and faces of a time that was forgotten."""
+        if gone.source != self.source or not gone.memory:
+            return
+        for start in [s for s, w in self._words.items() if s < gone.end and gone.start < w.end]:
+            del self._words[start]
+        if self._faces is not None and gone.start <= self._faces.at < gone.end:
+            self._faces = None
+        self.seen.emit()
 
     def _forget(self) -> None:
         was, self.source, self.address, self.preview = self.running, "", "", ""

@@ -15,6 +15,7 @@ from m3desk_ui.live.canvas import LiveCanvas
 from m3desk_ui.live.newest import NewestPicture, Preview
 
 if TYPE_CHECKING:
+    from m3desk import events
     from m3desk_ui.hub.bridge import Hub
     from m3desk_ui.live.session import LiveSession
     from m3desk_ui.video.face_boxes import Shown
@@ -38,6 +39,7 @@ class LiveView(QWidget):
         session.began.connect(self._begin)
         session.seen.connect(self.canvas.update)
         session.status_changed.connect(self._refresh)
+        hub.erased.connect(self._erased)
         self.canvas.resized.connect(self._fit)
         self.canvas.double_clicked.connect(self.full_screen)
         self.canvas.face_clicked.connect(self._face_clicked)
@@ -70,6 +72,11 @@ class LiveView(QWidget):
             attach = self._attach
             self._newest = NewestPicture(lambda: attach(name), self.canvas.show_picture, self)
             self._fit()
+
+    def _erased(self, gone: events.Erased) -> None:
+        """Take a picture of what was erased off the screen; the next one comes where the source still delivers."""
+        if gone.recording and gone.source == self.session.source and gone.start <= self.canvas.at < gone.end:
+            self.canvas.clear()
 
     def _fit(self) -> None:
         if self._newest is not None:

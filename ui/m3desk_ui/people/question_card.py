@@ -17,6 +17,7 @@ from m3desk_ui.people.evidence_list import ITEM, EvidenceList
 from m3desk_ui.people.question_sides import Shown, Side
 
 if TYPE_CHECKING:
+    from m3desk import events
     from m3desk_ui.hub.bridge import Hub
 
 SCENE = 160
@@ -70,6 +71,9 @@ class QuestionCard(QFrame):
         super().__init__(parent)
         self.hub = hub
         self.shown: Shown | None = None
+        self._asked = 0
+        """Raised when pictures that were asked for are not to be shown any more."""
+        hub.erased.connect(self._erased)
         self.setProperty("card", True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.title = plain.Label(parent=self)
@@ -190,13 +194,16 @@ class QuestionCard(QFrame):
     def _show_scene(self, side: int, this: Side, shown: Shown) -> None:
         """Show the whole picture of the first face's moment, where its file is there."""
         self.scenes[side].hide()
+        self.scenes[side].clear()
         first = next((i for i in this.items if i.crop), None)
         if first is None or self.hub.desk is None:
             return
 
+        asked = self._asked
+
         def put(data: bytes | None) -> None:
             image = whole(data)
-            if self.shown is shown and not image.isNull():
+            if self.shown is shown and self._asked == asked and not image.isNull():
                 ratio = self.devicePixelRatioF()
                 fitted = QPixmap.fromImage(image).scaledToWidth(round(SCENE * ratio), Qt.TransformationMode.SmoothTransformation)
                 fitted.setDevicePixelRatio(ratio)
@@ -205,6 +212,13 @@ class QuestionCard(QFrame):
                 self.scenes[side].show()
 
         self.hub.when(self.hub.desk.picture(first.source, first.at, round(2 * SCENE)), put, lambda _error: None)
+
+    def _erased(self, _gone: events.Erased) -> None:
+        """Ask for the scenes again: what they show may be gone."""
+        self._asked += 1
+        if self.shown is not None:
+            for side, this in enumerate(self.shown.sides):
+                self._show_scene(side, this, self.shown)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

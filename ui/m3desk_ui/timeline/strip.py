@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QPixmap
 
 if TYPE_CHECKING:
+    from m3desk import events
     from m3desk_ui.hub.bridge import Hub
 
 KEPT = 400
@@ -35,6 +36,21 @@ class Strip(QObject):
         self._asking: Moment | None = None
         self._without: set[str] = set()
         """Sources whose file is not there."""
+        hub.erased.connect(self._erased)
+
+    def _erased(self, gone: events.Erased) -> None:
+        """Drop the pictures of what was erased, and do not take one that still comes."""
+
+        def within(moment: Moment | None) -> bool:
+            return moment is not None and moment[0] == gone.source and gone.start <= moment[1] < gone.end
+
+        for moment in [m for m in self._kept if within(m)]:
+            del self._kept[moment]
+        self._wanted = [m for m in self._wanted if not within(m)]
+        if within(self._asking):
+            self._asking = None
+            self._ask()
+        self.came.emit()
 
     def clear(self) -> None:
         """Forget all pictures: another memory is open, or something was forgotten."""

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from m3desk import events
     from m3desk.domain.changed import Changed
     from m3desk.domain.clip import Source
-    from m3desk.domain.live import SpanForgotten
     from m3desk.ports import Reader
     from m3desk_ui.hub.bridge import Hub
     from m3desk_ui.video.face_boxes import Shown, Window
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
 AHEAD, BEHIND = 45_000_000, 20_000_000
 """Microseconds of evidence kept around the picture; read again when the picture nears the end of what was read."""
 WATCH_MS = 100
+HELD = 20_000_000
+"""Microseconds that the player may still hold of what lies before the picture: the segment of a recording that it reads, and pictures."""
 GROWN = 2_000_000
 """Microseconds that a recording must have grown before it is played on from where it ended."""
 
@@ -70,6 +71,7 @@ class VideoView(QWidget):
         self._todo: list[Callable[[Any], None]] = []
         self._lock = threading.Lock()
         self._frame: Any = None
+        self._keep: Any = None
         self._state: Any = None
         self._told_frame = self._told_state = False
         self._seeking = False
@@ -85,6 +87,8 @@ class VideoView(QWidget):
         self._last_error = ""
         self._restore = ("", 0)
         self._wanted_path: tuple[str, int, bool] | None = None
+        self._gone: list[tuple[int, int]] = []
+        """Spans of the source on show that were erased while it is open: a picture of them that still comes is not shown."""
         self._frame_came.connect(self._show_frame, Qt.ConnectionType.QueuedConnection)
         self._state_came.connect(self._show_state, Qt.ConnectionType.QueuedConnection)
         self._watch = QTimer(self)
@@ -110,7 +114,7 @@ class VideoView(QWidget):
         hub.selection.seek.connect(self.go)
         hub.selection.selected.connect(self._selected)
         hub.opened.connect(lambda _p: self.reset())
-        hub.forgotten.connect(self._forgotten)
+        hub.erased.connect(self._erased)
         self.following = Following(
             hub, "video.sources", load=lambda: _read_sources, show=self._take_sources, patch=self._sources_changed,
             apply=self._take_sources, parent=self,
@@ -129,6 +133,7 @@ class VideoView(QWidget):
         self.close_player()
         self._sources, self.source, self.path, self._loaded, self._wanted_path = {}, "", "", ("", 0, 0), None
         self._begin, self._restore, self.duration, self._known = None, ("", 0), 0, 0
+        self._gone = []
         self.locate.hide()
         self.canvas.clear(self.tr("Drop a video here, or choose File → Open a video.") if self._hub.desk is None else "")
         self.transport.set_duration(0)
@@ -145,6 +150,8 @@ class VideoView(QWidget):
             self.source = next((s.id for s in sources if _same(s.uri, self.path)), "")
             if self.source:
                 self._load_window(force=True)
+        if self._is_removed():
+            self._leave()
         if self._wanted_path is None and not self.path:
             wanted, at = self._restore
             first = self._sources.get(wanted) or next((s for s in sources if s.state not in ("failed", "live")), None)
@@ -180,6 +187,8 @@ class VideoView(QWidget):
             if play:
                 self.play()
             return
+        if source != self.source:
+            self._gone = []
         self.source = source
         self.canvas.set_frame_size(s.width, s.height)
         self._set_duration(s.duration or 0)
@@ -206,6 +215,10 @@ class VideoView(QWidget):
             self._hub.selection.watching.emit(self.source, at)
             return
         self._there = there
+        if self._is_removed():
+            self._leave()
+            self._take_sources(list(self._sources.values()))
+            return
         if not there:
             name = plain.line(Path(path).name, plain.ENTRY)
             self._lack(self.tr("The file %1 is missing, but its memories are still here.").replace("%1", name))
@@ -216,12 +229,33 @@ class VideoView(QWidget):
         self._begin = (path, at, play)
         self._do(lambda player: player.open(path))
 
-    def _forgotten(self, found: SpanForgotten) -> None:
-        """Take a picture of a forgotten recording off the screen; the player has the old recording open."""
-        if found.recording and found.source == self.source and self.path:
+    def _erased(self, gone: events.Erased) -> None:
+        """Take a picture of what was erased off the screen, and have the player drop what it holds of it.
+
+        A picture elsewhere stays, and what plays goes on. The player opens the recording again, unless what is gone lies far behind.
+        """
+        if not gone.recording or gone.source != self.source or not self.path:
+            return
+        self._gone.append((gone.start, gone.end))
+        at = self.canvas.at
+        if gone.start <= at < gone.end:
             with self._lock:
                 self._frame = None
-            self._open(self.path, found.start if found.start <= self.canvas.at < found.end else self.canvas.at, False)
+            self._open(self.path, gone.end, False)
+            self._keep = None  # no picture looks into it any more
+        elif gone.end + HELD > at:
+            self._reopen(at, self.transport.playing)
+
+    def _is_removed(self) -> bool:
+        """Return whether the source on show was removed from the memory, and its recording with it."""
+        return bool(self.source) and self.source not in self._sources and not self._there
+
+    def _leave(self) -> None:
+        """Show nothing of a source any more: it was removed."""
+        self.close_player()
+        self.source, self.path, self._wanted_path, self._gone = "", "", None, []
+        self.locate.hide()
+        self.canvas.clear("")
 
     def _lack(self, text: str) -> None:
         """Say why there is no picture, and offer to choose the file."""
@@ -309,7 +343,7 @@ class VideoView(QWidget):
     def _show_frame(self) -> None:
         with self._lock:
             frame, self._told_frame = self._frame, False
-        if frame is None or self._player is None:
+        if frame is None or self._player is None or any(start <= frame[2] < end for start, end in self._gone):
             return
         image, self._keep, at = frame  # the array must outlive the QImage that looks into it
         self.canvas.show_frame(image, at)
