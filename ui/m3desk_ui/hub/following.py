@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from PySide6.QtCore import QEvent, QObject, QTimer
 
 from m3desk.domain.changed import Changed
+from m3desk_ui.look.on_show import is_on_show
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -70,7 +71,7 @@ class Following(QObject, Generic[W, P]):
 
     def _is_hidden(self) -> bool:
         """Return whether the view is in a window, but not to be seen. (Qt keeps a dock behind another visible, beside the window.)"""
-        return self._idle is not None and self._idle.window() is not self._idle and self._idle.visibleRegion().isEmpty()
+        return self._idle is not None and self._idle.window() is not self._idle and not is_on_show(self._idle)
 
     @property
     def at_rest(self) -> bool:

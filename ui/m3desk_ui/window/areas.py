@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
+
+from m3desk_ui.look.on_show import is_on_show
+
+
+@runtime_checkable
+class TakesInput(Protocol):
+    """A view that says what of it gets the focus."""
+
+    def focus_input(self) -> None:
+        """Give the focus to what the view is for."""
+
+
+@runtime_checkable
+class Findable(Protocol):
+    """A view with a field that finds in it."""
+
+    def focus_find(self) -> None:
+        """Give the focus to that field."""
 
 
 def next_area(areas: Iterable[QWidget], window: QWidget, *, back: bool) -> QWidget | None:
     """Return the area after (before) the one that has the focus, or the first (last); None if none is on show and can have it."""
     on_show = sorted(
-        (a for a in areas if is_on_show(a) and (hasattr(a, "focus_input") or _able(a))),
+        (a for a in areas if is_on_show(a) and (isinstance(a, TakesInput) or _able(a))),
         key=lambda a: a.mapTo(window, a.rect().topLeft()).toTuple(),
     )
     if not on_show:
@@ -23,18 +42,11 @@ def next_area(areas: Iterable[QWidget], window: QWidget, *, back: bool) -> QWidg
     return on_show[(here + (-1 if back else 1)) % len(on_show)]
 
 
-def is_on_show(widget: QWidget) -> bool:
-    """Return whether a widget can be seen: one in a dock behind another is visible to Qt, too."""
-    return widget.isVisible() and not widget.visibleRegion().isEmpty()
-
-
 def focus(area: QWidget) -> None:
     """Give the focus to what an area is for: its list, graph, time line or picture, which is the largest; of the chat, its question."""
-    focus_input = getattr(area, "focus_input", None)
-    if focus_input is not None:
-        focus_input()
-        return
-    if able := _able(area):
+    if isinstance(area, TakesInput):
+        area.focus_input()
+    elif able := _able(area):
         max(able, key=lambda w: w.width() * w.height()).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QTabBar, QWidget
 
 from m3desk_ui.look import plain
+from m3desk_ui.window import areas
 from m3desk_ui.window.layouts import LAYOUTS, arrange
 
 if TYPE_CHECKING:
@@ -125,8 +126,10 @@ class Docks(QObject):
             dock.raise_()
             view = self.views.get(name)
             if name in ("chat", "memories") and view is not None:
-                focus = getattr(view, "focus_find", None) or getattr(view, "focus_input", None) or view.setFocus
-                focus()
+                if isinstance(view, areas.Findable):
+                    view.focus_find()
+                else:
+                    areas.focus(view)
 
     def show(self, shown: bool) -> None:
         if not shown:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QDockWidget
 
+from m3desk_ui.look.on_show import is_on_show
+
 if TYPE_CHECKING:
     from m3desk_ui.window.main_window import MainWindow
 
@@ -94,7 +96,7 @@ class DockShares(QObject):
     def _placed(self) -> list[QDockWidget]:
         """Return the docks that take room: neither hidden, floating, nor behind another."""
         docks = self._window.docks.values()
-        return [d for d in docks if not d.isHidden() and not d.isFloating() and not d.visibleRegion().isEmpty()]
+        return [d for d in docks if not d.isFloating() and is_on_show(d)]
 
     def note(self) -> None:
         """Note the shares of the docks; a change that the window's own size made is none."""

@@ -35,6 +35,7 @@ from m3desk_ui.live import choices
 from m3desk_ui.live.stage import LiveStage
 from m3desk_ui.look import plain, texts, theme
 from m3desk_ui.look.focus_ring import FocusRing
+from m3desk_ui.look.on_show import is_on_show
 from m3desk_ui.look.play_keys import plays
 from m3desk_ui.memory.sources_view import VIDEO_FILTER, SourcesView
 from m3desk_ui.timeline.view import TimelineView
@@ -650,7 +651,7 @@ class MainWindow(QMainWindow):
         if widget.parentWidget() is self and not widget.geometry().intersects(self.rect()):
             return True  # Qt keeps bars of tabs that no docks need any more beside the window
         dock = next((d for d in self.docks.values() if d.isAncestorOf(widget)), None)
-        return dock is not None and dock.visibleRegion().isEmpty()
+        return dock is not None and not is_on_show(dock)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self.isFullScreen():
