@@ -9,6 +9,19 @@ from m3desk.domain.evidence import FaceTrack, Utterance
 
 NameState = Literal["none", "suggested", "confirmed"]
 
+_MARK = "?"
+"""Stands behind a name that is only suggested."""
+
+
+def marked(name: str) -> str:
+    """Return a suggested name as it is shown, with one mark; no name stays none."""
+    return f"{unmarked(name)}{_MARK}" if name else ""
+
+
+def unmarked(shown: str) -> str:
+    """Return what somebody is called without the mark of a suggested name, as within a question. Of a person: `Person.called`."""
+    return shown.removesuffix(_MARK)
+
 
 @dataclass(frozen=True, slots=True)
 class SuggestedName:
@@ -44,6 +57,11 @@ class Person:
     clips: tuple[str, ...] = ()
     ignored: bool = False
     portrait: str | None = None
+
+    @property
+    def called(self) -> str:
+        """Return what they are called without the mark of a suggested name; a confirmed name is left as it was given."""
+        return unmarked(self.shown) if self.name_state == "suggested" else self.shown
 
 
 @dataclass(frozen=True, slots=True)

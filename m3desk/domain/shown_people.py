@@ -10,7 +10,7 @@ from m3desk.domain.identities import Identities
 from m3desk.domain.ids import numbered, source_id
 from m3desk.domain.log import Log, NameHeard, ObservationRow
 from m3desk.domain.naming import plausible, whose
-from m3desk.domain.people import NameState, Person, SuggestedName
+from m3desk.domain.people import NameState, Person, SuggestedName, marked
 from m3desk.domain.tally import Tally
 
 SHOWN_FROM = 0.4
@@ -76,7 +76,7 @@ def person(
         number=numbered(id_),
         name=name,
         name_state=status,
-        shown=name or (f"{best.name}?" if best else f"Person {numbered(id_)}"),
+        shown=name or (marked(best.name) if best else f"Person {numbered(id_)}"),
         suggested_names=tuple(heard),
         aliases=tuple(aliases),
         faces=tuple(n for n in state.members[id_] if state.nodes[n].type == "face"),

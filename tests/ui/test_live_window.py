@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from m3desk_ui.hub.services import Services
 from m3desk_ui.live import choices, words
-from m3desk_ui.live.canvas import box_of, doubted, line_of
+from m3desk_ui.live.canvas import box_of, line_of
 from m3desk_ui.live.choices import Choices
 from m3desk_ui.live.start_dialog import StartDialog
 from m3desk_ui.window.main_window import MainWindow
@@ -155,10 +155,6 @@ def test_names_on_the_picture_are_marked_until_they_are_sure(running, live, qtbo
     canvas.repaint()
     assert dict(pens) == {"Ann": Qt.PenStyle.SolidLine, "Bob?": Qt.PenStyle.DashLine, "": Qt.PenStyle.DashLine}
     assert isinstance(canvas.box_pen(box_of(ANN, set())), QPen)
-
-
-def test_a_doubted_name_has_one_question_mark():
-    assert doubted("Ann") == "Ann?" and doubted("Ann?") == "Ann?" and doubted("") == ""
 
 
 def test_faces_that_are_too_old_for_the_picture_are_not_shown(running, live, qtbot):

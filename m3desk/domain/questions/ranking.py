@@ -139,7 +139,7 @@ def _same_person(facts: Facts, a: Gallery, b: Gallery, p: float) -> Question:
     groups = tuple(facts.best(facts.of_node[g.node]) for g in ((a, b) if keep.id == a.person else (b, a)))
     return Question(
         "same", (a.node, b.node), (keep.id, gone.id), groups, p, min(facts.mass(keep.id), facts.mass(gone.id)),
-        f"joins {counted(moved)}{reads(told)}", f"Are {keep.shown.rstrip('?')} and {gone.shown.rstrip('?')} the same person?",
+        f"joins {counted(moved)}{reads(told)}", f"Are {keep.called} and {gone.called} the same person?",
         ("merge", {"keep": keep.id, "others": [gone.id]}), ("distinct", {"a": keep.id, "b": gone.id}),
     )  # fmt: skip
 
@@ -173,7 +173,7 @@ def _link(facts: Facts, e: Equivalence, face: Person, voice: Person, p: float) -
     return Question(
         "link", (e.face, e.voice), (face.id, voice.id), (facts.best(facts.of_node[e.face]), facts.best(moved)), p,
         len(moved) + 2.0 * told + facts.seconds(moved) / 10, f"adds {counted(moved)} to {face.shown}{reads(told)}",
-        f"Is this the voice of {face.shown.rstrip('?')}?",
+        f"Is this the voice of {face.called}?",
         ("link", {"face": e.face, "voice": e.voice}), ("unlink", {"face": e.face, "voice": e.voice}),
     )  # fmt: skip
 

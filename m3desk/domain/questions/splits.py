@@ -207,7 +207,7 @@ def _in_two(facts: Facts, person: Person, first: set[str], second: set[str], p: 
     return Question(
         "two_people", (facts.who.held[oldest(first)].node or "", oldest(second)), (person.id,),
         (facts.best(first), facts.best(second)), p, len(second) + 2.0 * told + facts.seconds(second) / 10,
-        f"gives {counted(second)} to somebody new{reads(told)}", f"Is {person.shown.rstrip('?')} two people?",
+        f"gives {counted(second)} to somebody new{reads(told)}", f"Is {person.called} two people?",
         ("split", {"person": person.id, "observations": sorted(second)}),
         ("merge", {"keep": person.id, "observations": sorted(first | second)}),
     )  # fmt: skip

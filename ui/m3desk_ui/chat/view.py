@@ -256,10 +256,10 @@ class ChatView(QWidget):
             self._people.pop(id_, None)
             self._names.pop(id_, None)
         self._people |= {p.id: p for p in people}
-        self._names |= {p.id: plain.line(p.shown.removesuffix("?"), 2 * plain.ENTRY) for p in people}
+        self._names |= {p.id: plain.line(p.called, 2 * plain.ENTRY) for p in people}
         known = [p for p in self._people.values() if p.name_state != "none" and not p.ignored]
         most = max(known, key=lambda p: (p.speech_time, p.name_state == "confirmed", p.screen_time, -p.number), default=None)
-        self._named = most.shown.removesuffix("?") if most is not None else ""
+        self._named = most.called if most is not None else ""
         names = [self._names[id_] for id_ in sorted(self._names, key=number)]
         if names != self.question.names.stringList():
             self.question.names.setStringList(names)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPaintEvent, QPen
 
+from m3desk.domain.people import marked
 from m3desk_ui.look import plain
 from m3desk_ui.video.face_boxes import Shown, Subtitle
 from m3desk_ui.video.picture_canvas import PictureCanvas
@@ -93,14 +94,9 @@ class LiveCanvas(PictureCanvas):
         p.end()
 
 
-def doubted(name: str) -> str:
-    """Return a name with one question mark; a suggested name has its own, and no name stays none."""
-    return f"{name.removesuffix('?')}?" if name else ""
-
-
 def box_of(face: LiveFace, speaking: set[str]) -> Shown:
     """Return what is drawn around a face; a provisional name has a question mark."""
-    name = face.name if face.sure else doubted(face.name)
+    name = face.name if face.sure else marked(face.name)
     box = (face.x, face.y, face.width, face.height)
     return Shown(face.track, face.person, name, box, bool(face.person) and face.person in speaking, 1.0, face.sure and bool(face.name))
 
@@ -110,7 +106,7 @@ def line_of(words: events.LiveWords) -> Subtitle:
 
     While nothing is written down (words are given up, or not heard yet), it says who speaks.
     """
-    name = words.name if words.sure else doubted(words.name)
+    name = words.name if words.sure else marked(words.name)
     text = plain.line(words.text, 20 * TAIL)
     if len(text) > TAIL:
         tail = text[-TAIL:]

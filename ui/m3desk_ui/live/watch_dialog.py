@@ -133,7 +133,7 @@ class WatchDialog(QDialog):
 
     def _take_people(self, people: list[Person]) -> None:
         for p in people:
-            for name in (p.shown, p.shown.removesuffix("?"), p.name, f"Person {p.number}", *p.aliases):
+            for name in (p.shown, p.called, p.name, f"Person {p.number}", *p.aliases):
                 if name:
                     self._people.setdefault(name.casefold(), p.id)
         self._names = [p.shown for p in people]

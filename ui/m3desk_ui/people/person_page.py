@@ -492,7 +492,7 @@ class PersonPage(QWidget):
         menu.addAction(self.tr("Not a face"), lambda: self.hub.correct("set-aside", {"observations": chosen}))
         if 0 < len(chosen) < self.faces.count():
             menu.addAction(self.tr("Two people: split off the selected ones"), self._split_off)
-        why = plain.entry(self.tr("Why %1?").replace("%1", self.page.person.shown.removesuffix("?")))
+        why = plain.entry(self.tr("Why %1?").replace("%1", self.page.person.called))
         menu.addAction(why, lambda: self._inspect(observation))
         menu.popup(self.faces.viewport().mapToGlobal(where))
 
@@ -569,5 +569,5 @@ class PersonPage(QWidget):
 
     def ask_about(self, person: Person) -> None:
         """Put a question about this person into the chat's box."""
-        self.hub.selection.asked_about.emit(self.tr("What is known about %1?").replace("%1", person.shown.removesuffix("?")))
+        self.hub.selection.asked_about.emit(self.tr("What is known about %1?").replace("%1", person.called))
         self.hub.selection.wanted.emit("chat")

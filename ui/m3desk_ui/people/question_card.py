@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QListWidgetItem, QPushButton, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from m3desk.domain.clip import clock
+from m3desk.domain.people import unmarked
 from m3desk_ui.look import deeds, plain, theme
 from m3desk_ui.look.pictures import whole
 from m3desk_ui.people.evidence import MEANT, Evidence
@@ -232,9 +233,7 @@ class QuestionCard(QFrame):
 
     def _title(self, shown: Shown) -> str:
         q = shown.question
-        names = [
-            plain.line(s.shown.removesuffix("?"), plain.ENTRY) for s in shown.sides
-        ]  # a suggested name's mark within a question puzzles
+        names = [plain.line(unmarked(s.shown), plain.ENTRY) for s in shown.sides]  # a suggested name's mark within a question puzzles
         if q.kind == "same":
             return self.tr("Are %1 and %2 the same person?").replace("%2", names[-1]).replace("%1", names[0])
         if q.kind == "two_people":

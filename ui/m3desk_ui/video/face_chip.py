@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QCompleter, QFrame, QGridLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
 from shiboken6 import isValid
 
+from m3desk.domain.people import unmarked
 from m3desk_ui.look import plain
 from m3desk_ui.people.people_list import PeopleList, PeopleModel, PersonDelegate
 from m3desk_ui.people.person_picker import BothFaces, everybody
@@ -50,7 +51,7 @@ class FaceChip(QFrame):
         grid.addWidget(self.edit, 1, 0)
         grid.addWidget(self.ok, 1, 1)
         row = QHBoxLayout()
-        self.deny = QPushButton(plain.entry(self.tr("Not %1").replace("%1", plain.line(name.removesuffix("?"), 30))))
+        self.deny = QPushButton(plain.entry(self.tr("Not %1").replace("%1", plain.line(unmarked(name), 30))))
         plain.tip(self.deny, self.tr("Remove this from that person"))
         self.deny.setVisible(bool(name and person))
         self.deny.clicked.connect(self._exclude)
@@ -94,8 +95,8 @@ class FaceChip(QFrame):
             self._hub.correct("assign", {"observations": [self._observation], "person": person, "name": None if person else text})
         elif text.casefold() != self._name.casefold():  # found by number or alias: it is them already
             self._hub.notice.emit("info", self.tr("This is already %1.").replace("%1", self._name), "", "")
-        elif self._person in self._unnamed and self._name.endswith("?"):
-            self._hub.correct("name", {"person": self._person, "name": self._name.removesuffix("?")})
+        elif self._person in self._unnamed and unmarked(self._name) != self._name:
+            self._hub.correct("name", {"person": self._person, "name": unmarked(self._name)})
         self.close()
 
     def _ask_how_much(self, person: str) -> None:
