@@ -339,7 +339,11 @@ class WatchHit:
 
 @dataclass(frozen=True, slots=True)
 class AskWaits:
-    """A question waits until the last seconds of a live source are memorized; `text` says so."""
+    """A question is about the last seconds of a live source, which are not memorized; the window says so in its language.
+
+    `known`: they are being memorized, and the question waits for it; else only names and subtitles are known of them.
+    """
 
     ask: str
-    text: str
+    seconds: int
+    known: bool

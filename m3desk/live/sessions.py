@@ -250,7 +250,7 @@ class Live:
         clip = session.close_clip()
         if clip is None:
             return
-        yield events.AskWaits(ask, f"Memorizing the last {(clip.end - clip.start) / MICROSECOND:.0f} seconds first.")
+        yield events.AskWaits(ask, round((clip.end - clip.start) / MICROSECOND), known=True)
         while session.waits_for(clip.id) and not stop() and time.monotonic() - began < ANSWER_AFTER:
             time.sleep(0.02)
         if session.waits_for(clip.id) and not stop():
@@ -258,9 +258,7 @@ class Live:
 
     @staticmethod
     def _lacks(ask: str, session: Session) -> events.AskWaits:
-        return events.AskWaits(
-            ask, f"The last {session.unknown():.0f} seconds are not memorized yet: of them only names and subtitles are known."
-        )
+        return events.AskWaits(ask, round(session.unknown()), known=False)
 
     def unwritten(self, memorized: Callable[[str], int]) -> Unmemorized | None:
         """Return what was heard and seen of the live source but is not memorized; None without a live source.

@@ -3905,6 +3905,22 @@
             <translation>没有找到，正在重试…</translation>
         </message>
         <message>
+            <source>Memorizing the last second first.</source>
+            <translation>先记录最后 1 秒。</translation>
+        </message>
+        <message>
+            <source>Memorizing the last %1 seconds first.</source>
+            <translation>先记录最后 %1 秒。</translation>
+        </message>
+        <message>
+            <source>The last second is not memorized yet: of it only names and subtitles are known.</source>
+            <translation>最后 1 秒还没有记录：只知道其中的人名和字幕。</translation>
+        </message>
+        <message>
+            <source>The last %1 seconds are not memorized yet: of them only names and subtitles are known.</source>
+            <translation>最后 %1 秒还没有记录：只知道其中的人名和字幕。</translation>
+        </message>
+        <message>
             <source>Reading 1 memory …</source>
             <translation>正在阅读 1 条记忆…</translation>
         </message>

@@ -10,11 +10,11 @@ from m3desk_ui.chat.turn import ChatTurn, Round, answer_html, beside, from_chat,
 from m3desk_ui.chat.view import ChatView
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import plain
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLabel, QScrollArea
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTranslator
+from PySide6.QtWidgets import QApplication, QLabel, QScrollArea
 from pytestqt.qtbot import QtBot
 
-from m3desk import events
+from m3desk import events, paths
 from m3desk.control.loop import READ
 from m3desk.domain.changed import Changed
 from m3desk.errors import M3DeskError
@@ -365,6 +365,8 @@ def test_sentences_keep_their_marks_and_quotations_whole() -> None:
     ]
     for answer in ("Ann? speaks at 00:28–00:35 [00:28].", "Ann?说话的时间是00:28–00:35 [00:28]。", "It introduces Ann?: “ANN” [00:30]."):
         assert sentences(answer) == [answer]  # the mark of a suggested name
+    for said in ("Ann likes the '90s [00:01]. ", "Ann plays rock 'n' roll [00:01]. ", "'Tis late [00:01]. ", "In '68 it began [00:01]. "):
+        assert sentences(f"{said}Bob sings [00:05].") == [said, "Bob sings [00:05]."]  # an apostrophe where something is left out
     assert sentences("Is it? Nobody knows. [00:10]") == ["Is it? ", "Nobody knows. [00:10]"]
 
 
@@ -420,13 +422,35 @@ def test_the_time_of_an_answer_is_what_the_user_waited(qtbot: QtBot) -> None:
     assert "qwen · 14." in turn.foot.text()
 
 
+@pytest.mark.parametrize(
+    ("seconds", "known", "told"),
+    [
+        (12, True, "先记录最后 12 秒。"),
+        (1, True, "先记录最后 1 秒。"),
+        (40, False, "最后 40 秒还没有记录：只知道其中的人名和字幕。"),
+        (1, False, "最后 1 秒还没有记录：只知道其中的人名和字幕。"),
+    ],
+)
+def test_what_a_question_waits_for_is_told_in_the_windows_language(qtbot: QtBot, seconds: int, known: bool, told: str) -> None:
+    chinese, app = QTranslator(), QApplication.instance()
+    assert app is not None and chinese.load(str(paths.resources() / "translations" / "m3desk_zh_CN.qm"))
+    app.installTranslator(chinese)
+    try:
+        turn = ChatTurn("刚才说了什么？")
+        qtbot.addWidget(turn)
+        turn.take(events.AskWaits("a1", seconds, known))
+        assert turn.answer.text().startswith(told) and told in [label.text() for label in turn.findChildren(plain.Label)]
+    finally:
+        app.removeTranslator(chinese)
+
+
 def test_a_question_that_waits_for_the_last_seconds_of_a_live_source_says_so(
     qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quiet(desk, monkeypatch)
     view.ask("What was just said?")
     turn, text = turns(view)[0], "Memorizing the last 12 seconds first."
-    desk.emit(events.AskStarted("a1", "What was just said?"), events.AskWaits("a1", text))
+    desk.emit(events.AskStarted("a1", "What was just said?"), events.AskWaits("a1", 12, known=True))
     qtbot.waitUntil(lambda: turn.answer.text().startswith(text), timeout=30_000)
     desk.emit(events.AskText("a1", "Hello."))
     qtbot.waitUntil(lambda: turn.answer.text() == "Hello.", timeout=30_000)

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+[”\"’')\]]*|\n|$)(?:\s*\[[^\]\n]{1,40}\][.。]?)*\s*")
 """A sentence with the marks that follow it: "Ann drinks tea. [00:10] [00:20]"."""
-OPENED, CLOSED = re.compile(r"(?<![^\s,:(])['‘](?=\S)"), re.compile(r"(?<=\S)['’](?!\w)")
+_LEFT_OUT = r"(?:\d\ds?|em|tis|twas|til|till|cause|bout|round|n)\b"
+"""What stands after an apostrophe where something is left out in front: "the '90s", "rock 'n' roll"."""
+OPENED, CLOSED = re.compile(rf"(?<![^\s,:(])['‘](?=\S)(?!{_LEFT_OUT})", re.IGNORECASE), re.compile(r"(?<=\S)['’](?!\w)")
 STREAM_MS = 60
 ASKED = 2000
 """Code points of a question that are shown."""
@@ -302,11 +304,11 @@ class ChatTurn(QFrame):
             self._doing = self._next_step(event)
             self._show_doing()
         elif isinstance(event, events.AskWaits):  # for the last seconds of a live source
-            line = plain.Label(event.text, self)
+            self._doing = self._awaited(event)
+            line = plain.Label(self._doing, self)
             line.setWordWrap(True)
             line.setProperty("muted", True)
             self.rounds.addWidget(line)
-            self._doing = event.text
             self._show_doing()
         elif isinstance(event, events.AskText):
             self._pieces.append(event.piece)
@@ -318,6 +320,16 @@ class ChatTurn(QFrame):
             self._stream.stop()
             self._clock.stop()
             self._show_done(self.done)
+
+    def _awaited(self, event: events.AskWaits) -> str:
+        """Return what is said of the last seconds of a live source, which are not memorized."""
+        if event.known:
+            told = self.tr("Memorizing the last second first.") if event.seconds == 1 else self.tr("Memorizing the last %1 seconds first.")
+        elif event.seconds == 1:
+            told = self.tr("The last second is not memorized yet: of it only names and subtitles are known.")
+        else:
+            told = self.tr("The last %1 seconds are not memorized yet: of them only names and subtitles are known.")
+        return told.replace("%1", str(event.seconds))
 
     def _next_step(self, event: events.AskRound) -> str:
         """Show the next step after a round: its results are read; then comes the answer or another search."""
