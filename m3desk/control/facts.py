@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from m3desk.control.citing import CitedSpan, Part, listed, moment_of
-from m3desk.control.query import ParsedQuestion
+from m3desk.control.query import NameFinder, ParsedQuestion, named_in, names_of
 from m3desk.control.search import Before, Hit, Search
 from m3desk.control.text_kinds import kind_asked, of_kind
 from m3desk.control.times import FOREVER
@@ -29,6 +29,7 @@ from m3desk.domain.things import ANIMALS, clear, disputed, name_of, with_face
 MOST_PEOPLE = 30
 MOST_SAYINGS = 6
 MOST_NAMED = 3
+MOST_BESIDE = 3
 MOST_TEXTS = 12
 NOBODY = ""
 """Stands for the person where nobody knows who spoke."""
@@ -114,13 +115,21 @@ def _touching(observed: Sequence[Observed], start: int | None, end: int | None) 
 
 
 def _who(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
-    if beyond(asked, search) or asked.people:
+    if beyond(asked, search):
+        return None
+    if asked.beside:
+        return _seen_beside(asked, search, before)
+    if asked.people:
         return None
     return people_answer(asked, search, before, spoken=False)
 
 
 def _who_speaks(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
-    if beyond(asked, search) or asked.people:
+    if beyond(asked, search):
+        return None
+    if asked.beside:
+        return _quoted_beside(asked, search, before) if _wordless(search) else _heard_beside(asked, search, before)
+    if asked.people:
         return None
     if _wordless(search):
         return _quoting_speech(asked, search, before)
@@ -143,12 +152,20 @@ _SPEECH = re.compile(r"<person_\d+>(?!.{0,40}\b(?:writes?|wrote|types?|thinks?)\
 """How a sentence begins that quotes the person it begins with."""
 
 
+_ASKED = re.compile(r"[?？] ?['\"”’」]|['\"“‘「][^'\"”’」]*[?？]$")
+"""A question among the words that a sentence quotes."""
+
+
 def _quoting_speech(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     """Answer who speaks first, last or next, or what is said, where only sentences tell who speaks."""
-    if not asked.order and not asked.follows and asked.intent != "says":
+    if not asked.order and not asked.follows and asked.intent not in ("says", "asks"):
         return None
-    most = MOST_SAYINGS if asked.intent == "says" and not asked.order else 1
-    told = list(islice((s for s in search.in_time(asked, before) if _by_one_of(asked.people, s)), most))
+    if asked.about:
+        return None
+    most = MOST_SAYINGS if asked.intent in ("says", "asks") and not asked.order else 1
+    spoken = search.in_time(replace(asked, people=asked.speakers), before, quoting=True)
+    questions = asked.intent == "asks"
+    told = list(islice((s for s in spoken if _by_one_of(asked.speakers, s) and (not questions or _ASKED.search(s.tagged))), most))
     return Answer(tuple(Part(_ended(s.shown, asked.language), (moment_of(s),)) for s in told)) if told else None
 
 
@@ -246,7 +263,7 @@ def _most(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
             continue
         most = _longest(asked, search, there, seen)
         items = [
-            Part(say("so_long", asked.language, who=name, time=_lasting(time, asked.language)), moments)
+            Part(say("so_long", asked.language, who=name, time=_lasting(time, asked.language)), _longest_stay(name, moments, asked, search))
             for name, time, moments in most[:MOST_NAMED]
         ]
         if items:
@@ -257,10 +274,8 @@ def _most(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
     return Answer(tuple(parts))
 
 
-def _longest(
-    asked: ParsedQuestion, search: Search, there: dict[str, PersonPresence], seen: bool
-) -> list[tuple[str, int, tuple[CitedSpan, ...]]]:
-    """Return who is seen, or heard, for how many microseconds, with their longest stay; the longest first. One name is one person."""
+def _longest(asked: ParsedQuestion, search: Search, there: dict[str, PersonPresence], seen: bool) -> list[tuple[str, int, list[CitedSpan]]]:
+    """Return who is seen, or heard, for how many microseconds, and when; the longest first. One name is one person."""
     moments: dict[str, list[CitedSpan]] = defaultdict(list)
     counted: dict[str, int] = defaultdict(int)
     for p in search.people:
@@ -268,14 +283,16 @@ def _longest(
         moments[p.shown] += presence.seen if seen else [m for m, _ in presence.heard]
         if not asked.spans and not p.ignored:
             counted[p.shown] += p.screen_time if seen else p.speech_time
-    found = []
-    for name, mine in moments.items():
-        stays = _stays(sorted(mine, key=lambda m: (m.source, m.start)))
-        if time := _length_of(mine, asked) or counted[name]:
-            whose = tuple(p.id for p in search.people if p.shown == name)
-            told = [] if stays else [moment_of(s) for s in islice(search.in_time(replace(asked, people=whose), None), 1)]
-            found.append((name, time, tuple(sorted(stays, key=lambda m: m.start - m.end)[:1] or told)))
-    return sorted(found, key=lambda x: -x[1])
+    times = ((name, _length_of(mine, asked) or counted[name], mine) for name, mine in moments.items())
+    return sorted((told for told in times if told[1]), key=lambda x: -x[1])
+
+
+def _longest_stay(name: str, moments: Sequence[CitedSpan], asked: ParsedQuestion, search: Search) -> tuple[CitedSpan, ...]:
+    """Return somebody's longest stay, the first of equals; where none is known the first sentence that tells of them."""
+    if moments:
+        return (min(_stays(sorted(moments, key=lambda m: (m.source, m.start))), key=lambda m: m.start - m.end),)
+    whose = tuple(p.id for p in search.people if p.shown == name)
+    return tuple(moment_of(s) for s in islice(search.in_time(replace(asked, people=whose), None), 1))
 
 
 def _length_of(moments: Iterable[CitedSpan], asked: ParsedQuestion) -> int:
@@ -322,7 +339,7 @@ def _how_long(asked: ParsedQuestion, search: Search, before: Before | None) -> A
             for name in _names(asked, search):
                 if name in times:
                     text = say(key, language, who=name, time=_lasting(times[name][0], language), so_far=so_far)
-                    parts.append(Part(text, times[name][1]))
+                    parts.append(Part(text, _longest_stay(name, times[name][1], asked, search)))
     return Answer(tuple(parts)) if parts else Answer((Part(say("absent", language)),), found=False)
 
 
@@ -351,6 +368,85 @@ def _next(asked: ParsedQuestion, search: Search, there: dict[str, PersonPresence
         return Answer((Part(say("nobody_new", asked.language, so_far=so_far)),), found=False)
     moment, person = min(come, key=lambda x: (x[0].source, x[0].start))
     return Answer((Part(say("seen_next", asked.language, who=shown[person], so_far=so_far), (moment,)),))
+
+
+def _heard_beside(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer:
+    """Answer who speaks right before or after each time that somebody speaks; a voice of nobody known is somebody, too."""
+    shown = {p.id: p.shown for p in search.people} | {NOBODY: say("somebody", asked.language).lower()}
+    whose = set(_names(asked, search))
+    whom, so_far = _joining(_names(asked, search), asked.language), so_far_of(asked, search, before)
+    said = [(m, w, p) for p, t in presences(asked, search, before).items() for m, w in t.heard] + list(_unattributed(asked, search, before))
+    said.sort(key=lambda x: (x[0].source, x[0].start))
+    step = -1 if asked.beside == "before" else 1
+    parts: list[Part] = []
+    alone: CitedSpan | None = None
+    for at, (moment, _, person) in enumerate(said):
+        if shown[person] not in whose:
+            continue
+        other = said[at + step] if 0 <= at + step < len(said) and said[at + step][0].source == moment.source else None
+        if other is not None and shown[other[2]] in whose:
+            continue
+        if other is None:
+            alone = moment
+            continue
+        key, when = f"speaks_{asked.beside}", clock(moment.start)
+        parts.append(Part(say(key, asked.language, whom=whom, at=when, who=shown[other[2]], words=other[1], so_far=so_far), (other[0],)))
+    if parts:
+        if asked.order:
+            parts = parts[:1] if asked.order == "first" else parts[-1:]
+        more = [Part(say("more_said", asked.language, n=len(parts) - MOST_BESIDE))] if len(parts) > MOST_BESIDE else []
+        return Answer((*parts[:MOST_BESIDE], *more))
+    if alone is not None:
+        return Answer((Part(say(f"nobody_speaks_{asked.beside}", asked.language, whom=whom, at=clock(alone.start)), (alone,)),))
+    return Answer((Part(say("says_nothing", asked.language, who=whom, so_far=so_far)),), found=False)
+
+
+def _quoted_beside(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
+    """Answer the same where only sentences tell who speaks: of the first time, or the last if that is asked for."""
+    passed = "after" if asked.order == "last" else "before"  # what is read before the sentence of theirs
+    near: StoredSentence | None = None
+    own: StoredSentence | None = None
+    for s in search.in_time(replace(asked, people=()), before, quoting=True):
+        if not _by_one_of((), s):
+            continue
+        if _by_one_of(asked.people, s):
+            own = s
+            if asked.beside == passed:
+                break
+        elif asked.beside == passed:
+            near = s
+        elif own is not None:
+            near = s
+            break
+    if own is None:
+        return None
+    if near is None:
+        whom = _joining(_names(asked, search), asked.language)
+        text = say(f"nobody_speaks_{asked.beside}", asked.language, whom=whom, at=clock(own.start))
+        return Answer((Part(text, (moment_of(own),)),))
+    return Answer((Part(_ended(near.shown, asked.language), (moment_of(near),)),))
+
+
+def _seen_beside(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer:
+    """Answer who comes into view right before or after somebody does for the first time, or the last if that is asked for."""
+    language, shown = asked.language, {p.id: p.shown for p in search.people}
+    whose, whom = set(_names(asked, search)), _joining(_names(asked, search), asked.language)
+    stays = [(m, shown[p]) for p, t in presences(asked, search, before).items() for m in _stays(t.seen)]
+    stays.sort(key=lambda x: (x[0].source, x[0].start))
+    mine = [m for m, name in stays if name in whose]
+    if not mine:
+        return Answer((Part(say("absent", language)),), found=False)
+    own = mine[-1] if asked.order == "last" else mine[0]
+    others = [(m, name) for m, name in stays if name not in whose and m.source == own.source]
+    beside = [x for x in others if (x[0].start < own.start if asked.beside == "before" else x[0].start > own.start)]
+    if not beside:
+        return Answer((Part(say(f"nobody_seen_{asked.beside}", language, whom=whom, at=clock(own.start)), (own,)),))
+    moment, name = beside[-1] if asked.beside == "before" else beside[0]
+    return Answer((Part(say(f"seen_{asked.beside}", language, whom=whom, at=clock(own.start), who=name), (moment,)),))
+
+
+def _joining(names: Sequence[str], language: str) -> str:
+    return "".join(p.text for p in listed([Part(name) for name in names], language))
 
 
 def _who_is(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
@@ -421,21 +517,95 @@ def _says(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
         if not people:
             return None
         asked = replace(asked, people=people)
-    language, shown = asked.language, {p.id: p.shown for p in search.people}
-    there = presences(asked, search, before)
-    said = [(m, w, p) for p, t in there.items() if not asked.people or p in asked.people for m, w in t.heard]
-    if not asked.people:
-        shown[NOBODY] = say("somebody", language)
-        said += _unattributed(asked, search, before)
-    said.sort(key=lambda x: (x[0].source, x[0].start))
+    language, shown = asked.language, _shown(asked, search)
+    said = _said(asked, search, before)
     if not said:
-        who = " / ".join(shown[p] for p in asked.people)
-        return Answer(
-            (Part(say("says_nothing" if who else "nobody_heard", language, who=who, so_far=so_far_of(asked, search, before))),), found=False
-        )
+        who, so_far = " / ".join(shown[p] for p in asked.speakers), so_far_of(asked, search, before)
+        return Answer((Part(say("says_nothing" if who else "nobody_heard", language, who=who, so_far=so_far)),), found=False)
+    parts: list[Part] = []
+    if asked.about:
+        if any(map(_known_names, _people_of(asked.about, search))):
+            return _told_of(asked, search, before, _naming(asked.about, said, search))
+        parts.append(Part(say("nameless", language, whom=_joining([shown[p] for p in asked.about], language))))
+    if asked.to:
+        parts.append(Part(say("to_whom", language)))
     if asked.order:
         said = said[:1] if asked.order == "first" else said[-1:]
-    said = _joined(said)
+    return Answer((*parts, *_sayings(_joined(said), shown, language)))
+
+
+def _shown(asked: ParsedQuestion, search: Search) -> dict[str, str]:
+    """Return what people are called, whoever is not known included."""
+    return {p.id: p.shown for p in search.people} | {NOBODY: say("somebody", asked.language)}
+
+
+def _said(asked: ParsedQuestion, search: Search, before: Before | None) -> list[Spoken]:
+    """Return in order what is said by those whose words a question is about, by everybody if it names none."""
+    speakers, there = asked.speakers, presences(asked, search, before)
+    said = [(m, w, p) for p, t in there.items() if not speakers or p in speakers for m, w in t.heard]
+    if not speakers:
+        said += _unattributed(asked, search, before)
+    return sorted(said, key=lambda x: (x[0].source, x[0].start))
+
+
+def _people_of(ids: Sequence[str], search: Search) -> list[Person]:
+    return [p for p in search.people if p.id in ids]
+
+
+def _known_names(person: Person) -> list[str]:
+    """Return the names by which others may speak of somebody: no ids of who was merged with them."""
+    return [n for n in names_of(person) if not n.startswith("person_")]
+
+
+def _naming(about: Sequence[str], said: Sequence[Spoken], search: Search) -> list[Spoken]:
+    """Return of what is said that in which one of some people is named."""
+    finder = NameFinder.of(_people_of(about, search))
+    return [x for x in said if named_in(x[1], finder)]
+
+
+def _told_of(asked: ParsedQuestion, search: Search, before: Before | None, said: Sequence[Spoken]) -> Answer:
+    """Return what is said about people whom a question names; that nobody names them if nobody does."""
+    language, shown = asked.language, _shown(asked, search)
+    if said:
+        if asked.order:
+            said = said[:1] if asked.order == "first" else said[-1:]
+        return Answer(tuple(_sayings(_joined(said), shown, language)))
+    who, whom = " / ".join(shown[p] for p in asked.speakers), _joining([shown[p] for p in asked.about], language)
+    key, so_far = "names_nobody" if who else "nobody_names", so_far_of(asked, search, before)
+    return Answer((Part(say(key, language, who=who, whom=whom, so_far=so_far)),), found=False)
+
+
+def _asks(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
+    """Answer who asks a question, and which: speech that the transcript ends with a question mark."""
+    if beyond(asked, search):
+        return None
+    if _wordless(search):
+        return _quoting_speech(asked, search, before)
+    language, shown = asked.language, _shown(asked, search)
+    questions = [x for x in _said(asked, search, before) if "?" in x[1] or "？" in x[1]]
+    if asked.follows:
+        questions = [x for x in questions if not any(x[0].source == t.source and x[0].start < t.start for t in asked.spans)]
+    so_far = so_far_of(asked, search, before)
+    if not questions:
+        who = " / ".join(shown[p] for p in asked.speakers)
+        return Answer((Part(say("no_question" if who else "no_question_at_all", language, who=who, so_far=so_far)),), found=False)
+    parts: list[Part] = []
+    if asked.to:
+        parts.append(Part(say("to_whom", language)))
+    if asked.order or asked.follows:
+        questions = questions[-1:] if asked.order == "last" else questions[:1]
+    else:
+        count = sum(len(re.findall(r"[?？]+", words)) for _, words, _ in questions)
+        n = NUMBERS[language].get(count, str(count))
+        parts.append(Part(say("questions" if count > 1 else "questions_one", language, n=n, so_far=so_far)))
+    parts += [Part(say("asks", language, who=shown[p], words=words), (m,)) for m, words, p in questions[:MOST_SAYINGS]]
+    if len(questions) > MOST_SAYINGS:
+        parts.append(Part(say("more_said", language, n=len(questions) - MOST_SAYINGS)))
+    return Answer(tuple(parts))
+
+
+def _sayings(said: Sequence[Spoken], shown: dict[str, str], language: str) -> list[Part]:
+    """Return what is said as parts of an answer."""
     parts, last = [], NOBODY
     for moment, words, person in said[:MOST_SAYINGS]:
         key = "goes_on" if person == last != NOBODY else "says"
@@ -443,7 +613,7 @@ def _says(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
         last = person
     if len(said) > MOST_SAYINGS:
         parts.append(Part(say("more_said", language, n=len(said) - MOST_SAYINGS)))
-    return Answer(tuple(parts))
+    return parts
 
 
 Spoken = tuple[CitedSpan, str, str]
@@ -487,6 +657,8 @@ def in_role(asked: ParsedQuestion, search: Search, before: Before | None) -> tup
 def _who_says(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     """Answer who says certain words, from the spoken sentences that contain most of them."""
     if not beyond(asked, search):
+        if asked.about and not _wordless(search) and any(map(_known_names, _people_of(asked.about, search))):
+            return _told_of(asked, search, before, _naming(asked.about, _said(asked, search, before), search))
         return _who_speaks(asked, search, before)
     spoken = [h for h in search.hits(asked, 20, kinds=("episodic",), before=before) if h.sentence.event == "says"]
     best = _in_order(_holding(spoken), asked)
@@ -504,6 +676,8 @@ def _when(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
         return _told(_in_order(best, asked), asked.language) if best else None
     if not asked.people:
         return None
+    if asked.about and not _wordless(search) and any(map(_known_names, _people_of(asked.about, search))):
+        return _told_of(asked, search, before, _naming(asked.about, _said(asked, search, before), search))
     there, parts = presences(asked, search, before), []
     shown = {p.id: p.shown for p in search.people}
     speaking = any(w in asked.plain.lower() for w in ("speak", "say", "talk", "说", "讲"))
@@ -642,6 +816,7 @@ _KINDS: dict[str, Callable[[ParsedQuestion, Search, Before | None], Answer | Non
     "who_speaks": _who_speaks,
     "who_says": _who_says,
     "who_is": _who_is,
+    "asks": _asks,
     "count": _count,
     "says": _says,
     "when": _when,

@@ -1,4 +1,4 @@
-"""Reads a follow-up: "then" is what follows the moment that the last answer cites, "she" whom it names.
+"""Reads a follow-up: "then" is what follows the moment that the last answer cites, "she" whom it names, "they" these or things asked of.
 
 Pure text: whoever is meant is put into the question as `person_3`, which `control.query` reads. What was read so is told with the answer.
 """
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from m3desk.control.query import LONGEST, QUOTED, NameFinder, Note, named_in, read
+from m3desk.control.query import LONGEST, QUOTED, NameFinder, Note, ParsedQuestion, named_in, read
 from m3desk.control.times import FOREVER, TimeSpan, read_times
 from m3desk.control.wording import say
 from m3desk.domain.basis import names
@@ -25,7 +25,7 @@ _AFTER = re.compile(
     r"\b(?<!by )(?<!since )(?<!until )(?<!till )(?<!back )(?<!even )(?<!now and )(?:then|afterwards?|thereafter)\b"
     r"|(?<!looks )(?<!look )(?<!looked )(?<!looking )(?<!runs )(?<!run )(?<!ran )(?<!running )(?<!named )(?<!called )"
     r"\bafter (?:that|this|him|her|them)\b(?! \w*ing\b)|\bnext(?=\W*$)"
-    r"|\b(?:happens?|happened|comes?|came|speaks?|spoke|says?|said) (?P<next>next)\b(?! to\b)"
+    r"|\b(?:happens?|happened|comes?|came|speaks?|spoke|says?|said) (?P<next>next)\b(?! (?:to|after|before)\b)"
     r"|然后|接着|接下来|随后|后来|在?[那这此]之?后(?![面方边])|[那这]以后|(?<![^\s，,。；;她他们谁])之后",
     re.IGNORECASE,
 )
@@ -46,6 +46,25 @@ _SOMEBODY = re.compile(
     r"|[这那]个?(?:人(?![们工])|男人|女人)|(?<![其吉])[她他]们?|(?<![A-Za-z])TA(?=[\u4e00-\u9fff])",
     re.IGNORECASE,
 )
+_OBJECT = re.compile(
+    r"\b(?:about|of|to|with|at|for|from|by|against|tell|tells|told|ask|asks|asked|mentions?|mentioned|meets?|met|sees?|saw|knows?|knew) "
+    r"(?P<a>him|them|her(?!,? (?!(?:at|in|on|after|before|then|to|when|while|during|first|last|and|or|again|now|here|there)\b)\w))\b"
+    r"|(?:[对跟向同和与]|关于|[谈说提讲问][到起及了]?|评价)(?P<b>[她他]们?)(?!的)",
+    re.IGNORECASE,
+)
+"""Who is somebody else than the person named before it: "what does Ann say about her", not "about her mug"."""
+_SUBJECT = re.compile(r"\b(?:do|does|did|has|have|is|was|are|were) (?P<a>she|he|they)\b|^\W*(?P<b>[她他]们?)", re.IGNORECASE)
+"""Who is somebody else than a person named after it."""
+_NO_THINGS = r"(?!(?:people|persons|men|women|children|guys|girls|boys|speakers|voices|faces|others?)\b)"
+_AFTER_THINGS = r"(?:are|were|do|did|have|in|on|at|of|from|to|with|near|beside|under|behind|lie|stand|come|go|there|left|kept|seen|shown)"
+_THING = re.compile(
+    r"\b(?:where|what|which|how|when|why|are there|is there|who|do|does|did|can)\b.*?"
+    r"\b(?:the|any|some|those|these|many|which|what|his|her|their)"
+    rf" (?P<things>(?:\w+[ -]){{0,2}}?{_NO_THINGS}\w{{2,}}[^s\W]s)\b(?= ?(?:$|\W|{_AFTER_THINGS}\b))",
+    re.IGNORECASE,
+)
+"""Things of which a question asks: "where are the boxes"; plurals without an s are not found."""
+_THEY = frozenset(("they", "them", "their", "theirs"))
 _ORDER = re.compile(r"\b(?:first|earliest|initially|last|latest|finally)\b|最先|最早|首先|第一次|最后", re.IGNORECASE)
 _ELSE = re.compile(
     r"(?<=\bwho )else\b|(?<=\bwhich )other(?= (?:people|persons|speakers|voices|faces)\b)|还(?=有(?:谁|哪些人|什么人)|看到了?谁)",
@@ -75,6 +94,8 @@ _EVERYBODY = frozenset(("they", "them", "their", "theirs", "他们", "她们"))
 """Who, if nobody is named before, are everybody anyway."""
 _FILLING = re.compile(r"^(?:\W|\b(?:and|so|but|ok|okay|well|what)\b|[那还有又再呢吗吧后])*$", re.IGNORECASE)
 _LEADING = re.compile(r"^\W*(?:and\W+|but\W+|so\W+)?(?:then|afterwards?|after (?:that|this)|然后|接着|之后)", re.IGNORECASE)
+_OF_PEOPLE = ("says", "asks", "who", "who_is", "who_speaks", "who_says", "most", "count")
+"""Kinds of question in which "they" are people."""
 _GOES_ON = ("says", "who_speaks", "who", "summary", "on_screen", "objects")
 """Kinds of question that a bare "and then?" asks again, for what follows."""
 
@@ -135,7 +156,14 @@ def follow_up(question: str, chats: Sequence[Chat], people: Sequence[Person], so
             notes.append(say(f"meant_{kind}", language, word=_quoting(word, language), at=at))
         text = _again(chats, people, sources, finder, language) if bare else rest
     whom = _somebody(_unquoted(text))
-    if whom is not None and not asked.people and (asked.intent != "who_says"):
+    things = _things(chats) if whom is not None and whom.group().lower() in _THEY and asked.intent not in _OF_PEOPLE else ""
+    if asked.people:
+        text, piece = _other(text, asked, chats, people, finder, language)
+        notes += piece
+    elif whom is not None and things:
+        text = _put_things(text, things)
+        notes.append(say("meant_things", language, word=_quoting(whom.group(), language), what=things))
+    elif whom is not None and asked.intent != "who_says":
         meant = _people(chats, people, finder)
         if meant:
             called = list(dict.fromkeys(p.shown for p in meant))
@@ -154,6 +182,59 @@ def follow_up(question: str, chats: Sequence[Chat], people: Sequence[Person], so
         return FollowUp(question)
     instead = FollowUp(say("what_happens", language), span, follows, _note(notes[:1], language)) if bare else None
     return FollowUp(text, span, follows, _note(notes, language), instead, without)
+
+
+def _other(
+    text: str, asked: ParsedQuestion, chats: Sequence[Chat], people: Sequence[Person], finder: NameFinder, language: str
+) -> tuple[str, list[str]]:
+    """Put in whom "her" means beside the people that a question names, and return how it was read.
+
+    That is whom the newest answer names that names somebody else; where none does, the only other person of the memory.
+    """
+    plain = _unquoted(text)
+    word = _OBJECT.search(plain)
+    if word is not None and not read(plain[: word.start()], people, (), names=finder).people:
+        word = None
+    elif word is None and asked.intent == "says" and (word := _SUBJECT.search(plain)) is not None:
+        word = word if not read(plain[: word.start()], people, (), names=finder).people else None
+    if word is None:
+        return text, []
+    called = {p.shown for p in people if p.id in asked.people}
+    meant: list[Person] = []
+    for last in range(len(chats), 0, -1):
+        meant = [p for p in _people(chats[:last], people, finder) if p.shown not in called]
+        if meant:
+            break
+    if not meant:
+        others = [p for p in people if not p.ignored and p.shown not in called]
+        meant = others if len({p.shown for p in others}) == 1 else []
+    group = "a" if word["a"] else "b"
+    said = _quoting(word[group], language)
+    if not meant:
+        return text, [say("not_known_whom", language, word=said)]
+    start, end = word.span(group)
+    text = f"{text[:start]}{_and([person_id(p.number) for p in meant], language)}{text[end:]}"
+    return text, [say("meant", language, word=said, who=_and(list(dict.fromkeys(p.shown for p in meant)), language))]
+
+
+def _things(chats: Sequence[Chat]) -> str:
+    """Return the things that the newest question asks of, which "they" then means; "" where it asks of people."""
+    for chat in reversed(chats):
+        question = _unquoted(" ".join(str(chat.get("question", "")).split()))
+        if (found := _THING.search(question)) is not None:
+            return f"the {found['things']}"
+        if not any(m.group().lower() in _THEY for m in _SOMEBODY.finditer(question)):
+            break
+    return ""
+
+
+def _put_things(text: str, things: str) -> str:
+    """Return the text with these things in place of "they"."""
+    plain, made, at = _unquoted(text), "", 0
+    for match in (m for m in _SOMEBODY.finditer(plain) if m.group().lower() in _THEY):
+        made += text[at : match.start()] + things + ("'" if match.group().lower() in _OWNING else "")
+        at = match.end()
+    return made + text[at:]
 
 
 def _note(pieces: Sequence[str], language: str) -> tuple[Note, ...]:

@@ -302,7 +302,10 @@ def _with_notes(composed: Answer, asked: ParsedQuestion, search: Search) -> Answ
     more = [Part(f"\n({note.text})") for note in asked.notes]
     if not composed.found and (n := seconds_lacking(asked, search)):
         more.insert(0, Part(say("not_memorized" if n > 1 else "not_memorized_one", asked.language, n=n)))
-    return Answer((*composed.parts, *more), composed.found) if more else composed
+    if not more or not composed.parts:
+        return Answer((*composed.parts, *more), composed.found)
+    last = replace(composed.parts[-1], text=composed.parts[-1].text.rstrip())
+    return Answer((*composed.parts[:-1], last, *more), composed.found)
 
 
 def _round(ask: str, number: int, query: str, results: Sequence[str], shown: Sequence[str], started: float) -> AskRound:

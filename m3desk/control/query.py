@@ -12,8 +12,9 @@ from functools import lru_cache
 from typing import Literal
 
 from m3desk.control.text_kinds import QUESTION
-from m3desk.control.times import TimeSpan, read_times
-from m3desk.domain.clip import Clip, Source
+from m3desk.control.times import FOREVER, TimeSpan, read_times
+from m3desk.control.wording import say
+from m3desk.domain.clip import Clip, Source, clock
 from m3desk.domain.ids import clip_id
 from m3desk.domain.memory import PLACEHOLDER
 from m3desk.domain.people import Person
@@ -22,7 +23,9 @@ from m3desk.errors import UsageError
 LONGEST = 2_000
 """Characters of a question or of words to search for. The text model reads 512 tokens, about 2,000 letters: more would be cut unseen."""
 
-Intent = Literal["who", "count", "who_speaks", "who_says", "who_is", "says", "when", "on_screen", "objects", "summary", "most", "how_long"]
+Intent = Literal[
+    "who", "count", "who_speaks", "who_says", "who_is", "says", "when", "on_screen", "objects", "summary", "most", "how_long", "asks"
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,10 @@ class Note:
     """A sentence for the user about something assumed or missing. `no_clip`: the memory has no clip of this number.
 
     `meant`: what words of a follow-up are taken for. `newest_clip`, `newest_time`: a clip number or time without a source is taken to be of
-    the newest source.
+    the newest source. `around`: which seconds a named time is taken for.
     """
 
-    kind: Literal["no_clip", "newest_clip", "newest_time", "meant"]
+    kind: Literal["no_clip", "newest_clip", "newest_time", "meant", "around"]
     text: str
 
 
@@ -42,7 +45,8 @@ class ParsedQuestion:
     """A parsed question. `plain`: the words to search for, with people replaced by a neutral placeholder, without times and clips.
 
     `people`: persons it names, in order. `spans`: time spans of sources it names (clips included). `order`: it asks for the first or last
-    match. `follows`: it asks for what comes next in its time span. `without`: persons that it leaves out ("who else").
+    match. `follows`: it asks for what comes next in its time span. `without`: persons that it leaves out ("who else"). `about`: those of
+    `people` that something is said about; `to`: whom it is said to. `beside`: it asks for what comes right before or after these people.
     """
 
     text: str
@@ -56,6 +60,14 @@ class ParsedQuestion:
     notes: tuple[Note, ...] = ()
     follows: bool = False
     without: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
+    to: tuple[str, ...] = ()
+    beside: Literal["before", "after"] | None = None
+
+    @property
+    def speakers(self) -> tuple[str, ...]:
+        """Return the people whose own words a question is about."""
+        return tuple(p for p in self.people if p not in self.about and p not in self.to)
 
 
 # Chinese has no spaces: a word border is where Latin letters and digits end ("Person 7说").
@@ -64,7 +76,11 @@ _PERSON = re.compile(rf"<?{_L}(?:person|character)[ _]?(\d+){_R}>?|人物 ?(\d+)
 _CLIP = re.compile(rf"{_L}(s\d+)\.c(\d+){_R}|{_L}clip(?:[ _#]|:(?:(s\d+)\.c)?)?(\d+){_R}|片段 ?(\d+)|第 ?(\d+) ?个?片段", re.IGNORECASE)
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 
-_SPEAK = r"(?:say|says|said|saying|talk(?:s|ed|ing)?|speak|speaks|speaking|spoke|mention(?:s|ed)?|tell|tells|told|discuss(?:es|ed)?)"
+_SPEAK = (
+    r"(?:say|says|said|saying|talk(?:s|ed|ing)?|speak|speaks|speaking|spoke|mention(?:s|ed)?|tell|tells|told|discuss(?:es|ed)?"
+    r"|ask|asks|asked|asking)"
+)
+_ASK = r"(?:ask|asks|asked|asking)"
 _SHOW = (
     r"(?:appear|appears|appeared|seen|visible|shown|shows? up|come|comes|came|enter|enters|entered"
     r"|arrive|arrives|leave|leaves|left|return|returns)"
@@ -105,6 +121,15 @@ _INTENTS: tuple[tuple[Intent, str], ...] = (
     ),
     ("count", r"(?:几|多少)(?:个|位|名)?(?:不同的)?(?:人|说话人|讲话人|面孔)"),
     ("on_screen", QUESTION),
+    ("asks", rf"\b(?:{_WHO}|what|which|how many)\b.*\bquestions?\b.*\b(?:{_ASK}|poses?|posed|raises?|raised|there|heard)\b"),
+    ("asks", rf"\b{_WHO}\b.*\b(?:{_ASK}|poses?|posed|raises?|raised|has|have|had)\b.*\bquestions?\b"),
+    ("asks", rf"\bwhat (?:do|does|did|is|are|was|were|else|has|have)\b.*\b{_ASK}(?: {PLACEHOLDER['en']})?\W*$|\bwho {_ASK}\W*$"),
+    ("asks", r"\b(?:what|which) (?:is|was) the (?:very )?(?:first|last|next) question\b"),
+    (
+        "asks",
+        r"(?:谁|有人|有没有人).*(?:提问|发问|问问题)|谁.*(?:提|问).*问题|(?:提|问)(?:了|过|的)*(?:些|几个|多少个?|哪些|什么|第一个|最后一个).*问题",
+    ),
+    ("asks", r"(?<![访学提疑])问(?:了|过|的是|的)?(?:些)?(?:什么|啥|哪些)|(?:第一个|最后一个|哪些|几个|多少个?|什么)问题"),
     ("who_says", rf"\b{_WHO}\b.*\b{_SPEAK}\b.{{4,}}[\w”\"'’]"),
     ("who_says", r"谁.*?(?:说|提到|讲|谈)(?:过|了|到|起)?(?!话)[^？?。了过话]{2,}"),
     ("who_speaks", rf"\b(?:{_WHO}|whose voice)\b.*\b(?:{_SPEAK}|heard|hear)\b|\bspeakers\b"),
@@ -127,7 +152,7 @@ _INTENTS: tuple[tuple[Intent, str], ...] = (
     ("when", r"什么时候|何时|几点|几次|多少次|第几(?:秒|分)|几分几秒|哪个时间|多久|(?:在哪里?|哪儿).*(?:第一次|最先|最后)"),
     ("says", rf"\bwhat (?:do|does|did|is|are|was|were|else|has|have)\b.*\b{_SPEAK}\b|\bquote\b"),
     ("says", rf"\b(?:do|does|did|has|have)\b.*\b{_SPEAK}\b (?:any|some)thing\b"),
-    ("says", r"(?:说|讲|谈|聊|提到)(?:了|过|的是|的)?(?:些)?(?:什么|啥|哪些)"),
+    ("says", r"(?:说|讲|谈|聊|提到)(?:了|过|的是|的)?(?:些)?(?:什么|啥|哪些)|怎么(?:说|评价)(?:了|过)?某人"),
     (
         "objects",
         r"\b(?:what|which) (?:objects?|things?|items?)\b|\bobjects?\b.*\b(?:seen|visible|in view|there)\b"
@@ -186,7 +211,9 @@ def read(
     """
     text = " ".join(fitting(question).split())
     language = "zh" if _HAN.search(text) else "en"
-    named, rest = _people(text, names or NameFinder.of(people), PLACEHOLDER[language])
+    named, rest, mentions = _people(text, names or NameFinder.of(people), PLACEHOLDER[language])
+    about, to = _at_places(_ABOUT, rest, mentions), _at_places(_TO, rest, mentions)
+    beside, rest = _beside(rest)
     known = clips if isinstance(clips, Mapping) else {c.id: c for c in clips}
     clip_ids, rest, notes = _clips(rest, sources, known)
     source = span.source if span else sources[-1].id if sources else None
@@ -194,6 +221,7 @@ def read(
     if times and len(sources) > 1 and span is None:
         newest = f"The time is read in {source}, the newest source." if language == "en" else f"时间按最新的来源 {source} 理解。"
         notes.append(Note("newest_time", newest))
+    notes += [_around(t, sources, language) for t in times if t.around]
     spans = [TimeSpan(known[c].source, known[c].start, known[c].end) for c in clip_ids if c in known] + times
     if span is not None:
         within = [s for s in (overlap(t, span) for t in spans) if s is not None]
@@ -211,12 +239,67 @@ def read(
         intent=intent,
         order=order,
         notes=tuple(notes),
+        about=about,
+        to=tuple(p for p in to if p not in about),
+        beside=beside,
     )
+
+
+def _around(time: TimeSpan, sources: Sequence[Source], language: str) -> Note:
+    """Return a note on which seconds a named time is taken for."""
+    end = min(time.end, max((s.duration or FOREVER for s in sources if s.id == time.source), default=FOREVER))
+    words = f"“{time.around}”" if language == "zh" else f"“{time.around[:1].upper()}{time.around[1:]}”"
+    return Note("around", say("around", language, word=words, start=clock(time.start), end=clock(max(time.start, end))))
 
 
 def named_in(text: str, names: NameFinder) -> list[str]:
     """Return the persons that a text names, in order."""
     return _people(text, names, "")[0]
+
+
+_ONE = rf"(?:{'|'.join(PLACEHOLDER.values())})"
+_MANY = rf"{_ONE}(?:(?:, ?| and |, and |、|和){_ONE})*"
+_ABOUT = re.compile(
+    rf"\b(?:about|regarding|concerning|{_SPEAK} of|mention(?:s|ed|ing)?) (?P<a>{_MANY})(?!['’]s\b)"
+    rf"|(?P<b>{_MANY}) (?:(?:is|are|was|were|get|gets|got) )?(?:mentioned|talked about|spoken of|discussed)\b"
+    rf"|(?:关于|[谈说提讲][到起及]|谈论|讨论|评价|怎么(?:说|评价|看待?))(?:了|过)?(?P<c>{_MANY})(?!的)"
+    rf"|[说讲谈聊](?:了|过)?(?P<d>{_MANY})(?:的)?(?:什么|啥|哪些|坏话|好话)|(?P<e>{_MANY})被[谈说提讲][到起及]",
+    re.IGNORECASE,
+)
+"""Whom something is said about."""
+_TO = re.compile(
+    rf"\b{_SPEAK} (?:\w+ ){{0,2}}?(?:to|with) (?P<a>{_MANY})(?!['’]s\b)|\b(?:tell|tells|told|ask|asks|asked) (?P<b>{_MANY})(?!['’]s\b)"
+    rf"|[对跟向同](?P<c>{_MANY})(?:都|也)?(?:说|讲|谈|聊|问|提问)|问(?:了|过)?(?P<d>{_MANY})(?!的)",
+    re.IGNORECASE,
+)
+"""Whom something is said to."""
+
+
+def _at_places(pattern: re.Pattern[str], rest: str, mentions: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    """Return the people who stand where a pattern has a group."""
+    spans = [m.span(name) for m in pattern.finditer(rest) for name, found in m.groupdict().items() if found]
+    return tuple(dict.fromkeys(who for at, who in mentions if any(a <= at < b for a, b in spans)))
+
+
+_BESIDE = re.compile(
+    rf"\b(?:(?:right|just|directly|immediately|shortly) )*(?P<en>before|after) {_MANY}"
+    rf"(?: (?:(?:does|did|do|has|had|starts?|stops?|finish(?:es|ed)?)|{_SPEAK}|{_SHOW}))*(?=\W*$)"
+    rf"|[在紧接着]*{_MANY}(?:说话|讲话|发言|说完(?:话)?|出现|进来|开口)?[之以]?(?P<zh>[前后])(?:面|边)?(?:马上|紧接着|接着|的(?:那个)?人?)?",
+    re.IGNORECASE,
+)
+"""Who comes right before or after somebody."""
+
+
+def _beside(rest: str) -> tuple[Literal["before", "after"] | None, str]:
+    """Return whether a question is about who speaks or comes right before or after somebody, and the question without that."""
+    match = _BESIDE.search(rest)
+    if match is None:
+        return None, rest
+    without = f"{rest[: match.start()]} {rest[match.end() :]}"
+    bare = _order(without, None)[1]
+    if next((intent for intent, pattern in _COMPILED if pattern.search(bare)), None) not in ("who", "who_speaks"):
+        return None, rest
+    return ("before" if (match["en"] or "").lower() == "before" or match["zh"] == "前" else "after"), without
 
 
 def names_of(person: Person) -> list[str]:
@@ -243,8 +326,8 @@ class NameFinder:
         return NameFinder(spelled, _parts(people), {p.number: p.id for p in people})
 
 
-def _people(text: str, names: NameFinder, placeholder: str) -> tuple[list[str], str]:
-    """Return the people that a text names, in order, and the text with a neutral placeholder for each."""
+def _people(text: str, names: NameFinder, placeholder: str) -> tuple[list[str], str, list[tuple[int, str]]]:
+    """Return the people that a text names, in order, the text with a neutral placeholder for each, and who stands where in it."""
     hits: list[tuple[int, int, str]] = []
     for match in _PERSON.finditer(text):
         number = int(next(g for g in match.groups() if g))
@@ -263,11 +346,13 @@ def _people(text: str, names: NameFinder, placeholder: str) -> tuple[list[str], 
         if all(end <= a or b <= start for a, b, _ in taken) or any((start, end) == (a, b) and who != w for a, b, w in taken):
             taken.append((start, end, who))
     rest, at = "", 0
-    for start, end, _ in taken:
+    mentions: list[tuple[int, str]] = []
+    for start, end, who in taken:
         if start >= at:
             rest += text[at:start] + placeholder
             at = end
-    return list(dict.fromkeys(w for _, _, w in taken)), rest + text[at:]
+        mentions.append((len(rest) - len(placeholder), who))
+    return list(dict.fromkeys(w for _, _, w in taken)), rest + text[at:], mentions
 
 
 def _folded(text: str) -> str:
@@ -333,7 +418,6 @@ _WHO_IS = re.compile(
 )
 
 
-_ONE = rf"(?:{'|'.join(PLACEHOLDER.values())})"
 _ONLY_WHO = re.compile(
     rf"^\W*(?:and |so )?who(?:'re| are| were) {_ONE}(?:(?:, ?| and |, and ){_ONE})*\W*$"
     rf"|\bwhat(?:'s| is| was| are| were) (?:the )?(?:(?:full|real|first|last|family) )*names? of {_ONE}\W*$"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from m3desk.control.query import ParsedQuestion, read
 from m3desk.control.snapshots import Appearances, SearchReader, Snapshot, SnapshotCache
-from m3desk.control.table import ENDED, NOBODY, PINNED, STALE, Mask, Rows, index_of
+from m3desk.control.table import ENDED, NOBODY, PINNED, QUOTING, STALE, Mask, Rows, index_of
 from m3desk.control.times import FOREVER, TimeSpan
 from m3desk.control.wording import GENERIC
 from m3desk.domain.clip import Clip, clock
@@ -406,12 +406,17 @@ class Search:
         chosen = np.flatnonzero(rows & telling) if (rows & telling).any() else np.flatnonzero(rows)
         return [table.ids[row] for row in table.in_order(chosen).tolist()]
 
-    def in_time(self, asked: ParsedQuestion, before: Before | None) -> Iterator[StoredSentence]:
-        """Yield what happens with the people and in the time asked for, in order; from the end for a question of the last."""
+    def in_time(self, asked: ParsedQuestion, before: Before | None, *, quoting: bool = False) -> Iterator[StoredSentence]:
+        """Yield what happens with the people and in the time asked for, in order; from the end for a question of the last.
+
+        `quoting`: only sentences that may quote somebody; the others are not read.
+        """
         table = self._table
         rows = self._may_be_found(("episodic",), asked.spans, before)
         if asked.people:
             rows &= table.speaks_of(asked.people)
+        if quoting:
+            rows &= table.column("flags") & QUOTING != 0
         found = table.in_order(np.flatnonzero(rows)).tolist()
         for row in reversed(found) if asked.order == "last" else found:
             if (s := self.sentence(table.ids[row])) is not None and not self.precedes(s, asked):

@@ -7,6 +7,7 @@ a sentence whose words changed is removed and appended as a new row. So a questi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -23,8 +24,10 @@ Mask = NDArray[np.bool_]
 Room = Callable[[int, int], NDArray[Any]]
 """Allocates an empty array of the given rows and columns, for instance in a file."""
 
-ENDED, STALE, PINNED = 1, 2, 4
-"""Bits of the column `flags`."""
+ENDED, STALE, PINNED, QUOTING = 1, 2, 4, 8
+"""Bits of the column `flags`. `QUOTING`: the sentence may quote somebody, so only such are read for who speaks."""
+
+_QUOTES = re.compile(r"[,，:：] ?['\"“‘]\w")
 
 NOBODY = -1
 """No row: before the first and after the last sentence of a source."""
@@ -264,7 +267,7 @@ class SentenceTable:
             "end": numbers("end", (o.end for o in outlines)),
             "cast": numbers("cast", (self.casts.of(o.people) for o in outlines)),
             "weight": numbers("weight", (o.weight for o in outlines)),
-            "flags": numbers("flags", (ENDED * o.ended + STALE * o.stale + PINNED * o.pinned for o in outlines)),
+            "flags": numbers("flags", (_flags(o) for o in outlines)),
             "wording": numbers("wording", (wording_of(o) for o in outlines)),
             "place": numbers("place", (source_number(o.source) if o.source else 0 for o in outlines)),
             "cites": numbers("cites", (o.cites for o in outlines)),
@@ -306,6 +309,11 @@ class SentenceTable:
 def index_of(clip: str | None) -> int:
     """Return the number in a clip's id; −1 for a sentence without a clip, which is always known."""
     return clip_index(clip) if clip and ".c" in clip else -1
+
+
+def _flags(o: Outline) -> int:
+    quoting = o.kind == "episodic" and _QUOTES.search(o.text) is not None
+    return ENDED * o.ended + STALE * o.stale + PINNED * o.pinned + QUOTING * quoting
 
 
 def wording_of(outline: Outline) -> int:

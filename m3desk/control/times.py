@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from m3desk.domain.clip import MICROSECOND, Source
@@ -12,18 +12,22 @@ from m3desk.domain.clip import MICROSECOND, Source
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """[start, end) microseconds of a source."""
+    """[start, end) microseconds of a source. `around`: the words of a question that name a moment in it, "" where they name both ends."""
 
     source: str
     start: int
     end: int
+    around: str = field(default="", compare=False)
 
 
 FOREVER = 2**53
 """A time after the end of every source, in microseconds."""
 
 AROUND = (3 * MICROSECOND, 5 * MICROSECOND)
-"""Tolerance before and after a named time: people read a clock with a delay of seconds."""
+"""Tolerance before and after a time that is named roughly ("a minute ago", "around 0:30"): people read a clock with a delay of seconds."""
+
+ABOUT = (MICROSECOND, 2 * MICROSECOND)
+"""The same for a time named to the second: that second, the one before and the one after."""
 
 EDGE = 15 * MICROSECOND
 """The length meant by "at the beginning" and "at the end"."""
@@ -50,8 +54,9 @@ _UNIT = r"(?:s|sec|secs|seconds?|m|min|mins|minutes?|h|hours?)\b"
 _NUMBER = r"\d{1,9}(?:\.\d{1,9})?"
 """Maximum digits: else the regular expression would scan to the end from each digit of a long run."""
 _TIME = (
-    rf"(?<!\d)(?:\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\.\d{{1,9}})?|{_NUMBER}[ -]?{_UNIT}"
-    rf"|(?:第 ?)?\d{{1,9}} ?分(?:钟)?(?: ?\d{{1,9}} ?秒)?|(?:第 ?)?{_NUMBER} ?秒(?:钟)?)"
+    rf"(?:(?<!\d)\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\.\d{{1,9}})?|(?<!\d){_NUMBER}[ -]?{_UNIT}"
+    rf"|\b(?:the )?(?<!\d)\d{{1,9}}(?:st|nd|rd|th) (?:second|minute)\b|\b(?:second|minute) {_NUMBER}(?![\d:.]*\d| ?{_UNIT})"
+    rf"|(?:第 ?)?(?<!\d)\d{{1,9}} ?分(?:钟)?(?: ?\d{{1,9}} ?秒)?|(?:第 ?)?(?<!\d){_NUMBER} ?秒(?:钟)?)"
 )
 _OF_VIDEO = r"(?: of (?:the|this) (?:video|clip|film|recording))?"
 _LENGTH = rf"(?:(?P<n>(?<!\d){_NUMBER}|half a|a|one|two|three|five|ten)[ -]?)?(?P<u>{_UNIT})"
@@ -73,7 +78,8 @@ def read_times(text: str, source: Source | None) -> tuple[list[TimeSpan], str]:
                 start, end = means(match, duration, lambda t: _moment(t, source))
             except (ValueError, OverflowError):  # 25:99, or more digits than any time has
                 break
-            found.append(TimeSpan(source.id, min(FOREVER, max(0, start)), max(0, min(FOREVER, end))))
+            around = match.group().strip() if means in (_at, _ago) else ""
+            found.append(TimeSpan(source.id, min(FOREVER, max(0, start)), max(0, min(FOREVER, end)), around))
             text = f"{text[: match.start()]} {text[match.end() :]}"
     return found, text
 
@@ -101,6 +107,8 @@ def _since_start(text: str) -> int:
         total = sum(p * 60**i for i, p in enumerate(reversed(parts)))
     elif match := re.fullmatch(r"(\d+) ?分(?:钟)?(?: ?(\d+) ?秒)?", text):
         total = int(match[1]) * 60 + int(match[2] or 0)
+    elif match := re.fullmatch(r"(?:the )?(\d+)(?:st|nd|rd|th) (second|minute)|(second|minute) (\d+(?:\.\d+)?)", text, re.IGNORECASE):
+        total = float(match[1] or match[4]) * _UNITS[(match[2] or match[3])[0].lower()]
     else:
         match = re.fullmatch(r"(\d+(?:\.\d+)?)[ -]?(\D)\D*", text)
         if match is None:
@@ -116,6 +124,22 @@ def _length(match: re.Match[str]) -> int:
 
 
 Means = Callable[[re.Match[str], int, Callable[[str], int]], TextRange]
+
+_ROUGHLY = re.compile(r"around|about|near|roughly|大约|大概|左右", re.IGNORECASE)
+_WHOLE = re.compile(r"(?:\d[ -]?(?:m|min|mins|minutes?|h|hours?)|分钟?|\dth minute|minute \d+)$", re.IGNORECASE)
+"""How a time ends that is named to the minute or hour."""
+
+
+def _at(match: re.Match[str], _duration: int, moment: Callable[[str], int]) -> TextRange:
+    """Return the time around a named moment: a few seconds, or one before and after it where it is named to the second."""
+    at = moment(match[1])
+    before, after = AROUND if _ROUGHLY.search(match.group()) or _WHOLE.search(match[1].strip()) else ABOUT
+    return at - before, at + after
+
+
+def _ago(match: re.Match[str], duration: int, _moment: Callable[[str], int]) -> TextRange:
+    at = duration - _length(match)
+    return at - AROUND[0], at + AROUND[1]
 
 
 def _rule(pattern: str, means: Means) -> tuple[re.Pattern[str], Means]:
@@ -135,8 +159,9 @@ _RULES: tuple[tuple[re.Pattern[str], Means], ...] = (
     _rule(r"\b(?:before|until|till|up to|by) TIME", lambda m, d, t: (0, t(m[1]))),
     _rule(r"TIME ?(?:之前|以前|前)", lambda m, d, t: (0, t(m[1]))),
     _rule(
-        r"(?:\b(?:at|around|about|near|@)|在|大约|大概)? ?(?:minute |second )?TIME(?: ?(?:的时候|时|左右|处))?",
-        lambda m, d, t: (t(m[1]) - AROUND[0], t(m[1]) + AROUND[1]),
+        r"(?:\b(?:at )?(?:at|in|around|about|near|roughly|@)|在?(?:大约|大概)|在)? ?(?:minute |second )?"
+        r"TIME(?: ?(?:左右)?(?:的时候|时|左右|处))?",
+        _at,
     ),
     _rule(rf"\b(?:at|in|near) the (?:very )?(?:beginning|start|opening){_OF_VIDEO}", lambda m, d, t: (0, EDGE)),
     _rule(rf"\b(?:at|near|towards?) the (?:very )?end{_OF_VIDEO}", lambda m, d, t: (d - EDGE, d)),
@@ -148,8 +173,8 @@ JUST = 20 * MICROSECOND
 """Microseconds before now that "just" means."""
 
 _LIVE_RULES: tuple[tuple[re.Pattern[str], Means], ...] = (
-    _rule(rf"{_LENGTH} ago\b", lambda m, d, t: (d - _length(m) - AROUND[0], d - _length(m) + AROUND[1])),
-    _rule(rf"{_LENGTH_ZH}(?:之前|以前|前)", lambda m, d, t: (d - _length(m) - AROUND[0], d - _length(m) + AROUND[1])),
+    _rule(rf"{_LENGTH} ago\b", _ago),
+    _rule(rf"{_LENGTH_ZH}(?:之前|以前|前)", _ago),
     _rule(r"\bjust(?: now)?\b|\bright now\b|刚刚|刚才|现在", lambda m, d, t: (d - JUST, d)),
 )
 """Times that have a meaning only while a source is live: its newest moment is now."""

@@ -47,6 +47,23 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "is_seen_one": ("{who} is seen once. ", "{who}出现了一次。"),
     "says": ("{who} says: “{words}” ", "{who}说：“{words}”"),
     "somebody": ("Somebody", "有人"),
+    "asks": ("{who} asks: “{words}” ", "{who}问：“{words}”"),
+    "questions": ("{n} questions are heard{so_far}. ", "{so_far}听到{n}个问题。"),
+    "questions_one": ("One question is heard{so_far}. ", "{so_far}听到一个问题。"),
+    "no_question": ("Not in this memory{so_far}: {who} is not heard asking a question.", "{so_far}这段记忆里没有听到{who}提问。"),
+    "no_question_at_all": ("Not in this memory{so_far}: no question is heard.", "{so_far}这段记忆里没有听到任何提问。"),
+    "names_nobody": ("Not in this memory{so_far}: {who} is not heard naming {whom}.", "{so_far}这段记忆里没有听到{who}提到{whom}的名字。"),
+    "nobody_names": ("Not in this memory{so_far}: nobody is heard naming {whom}.", "{so_far}这段记忆里没有听到任何人提到{whom}的名字。"),
+    "nameless": ("What is about {whom} is not known, for they have no name. ", "{whom}没有名字，所以不清楚哪些话是关于他们的。"),
+    "to_whom": ("To whom they speak is not known. ", "不清楚这些话是对谁说的。"),
+    "speaks_before": ("Before {whom} ({at}), {who} speaks: “{words}” ", "在{whom}（{at}）之前说话的是{who}：“{words}”"),
+    "speaks_after": ("After {whom} ({at}), {who} speaks: “{words}” ", "在{whom}（{at}）之后说话的是{who}：“{words}”"),
+    "nobody_speaks_before": ("Nobody is heard before {whom} ({at}). ", "在{whom}（{at}）之前没有听到任何人说话。"),
+    "nobody_speaks_after": ("Nobody is heard after {whom} ({at}). ", "在{whom}（{at}）之后没有听到任何人说话。"),
+    "seen_before": ("Before {whom} ({at}), {who} comes into view. ", "在{whom}（{at}）之前出现的是{who}。"),
+    "seen_after": ("After {whom} ({at}), {who} comes into view. ", "在{whom}（{at}）之后出现的是{who}。"),
+    "nobody_seen_before": ("Nobody comes into view before {whom} ({at}). ", "在{whom}（{at}）之前没有人出现。"),
+    "nobody_seen_after": ("Nobody comes into view after {whom} ({at}). ", "在{whom}（{at}）之后没有人出现。"),
     "goes_on": ("{who} goes on: “{words}” ", "{who}接着说：“{words}”"),
     "more_said": ("({n} more utterances.) ", "（还有{n}句话。）"),
     "seen_at": ("{who} is seen at ", "{who}出现在"),
@@ -85,6 +102,9 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "kind_email": ("e-mail address", "邮箱地址"),
     "kind_number": ("number", "数字"),
     "what_happens": ("What happens?", "发生了什么？"),
+    "around": ("{word} is read as {start}–{end}.", "{word}按{start}–{end}理解。"),
+    "meant_things": ("{word} is read as {what}", "{word}指{what}"),
+    "not_known_whom": ("whom {word} means is not known, so it limits nothing", "不清楚{word}指谁，所以不作限定"),
     "meant": ("{word} is read as {who}", "{word}指{who}"),
     "meant_after": ("{word} is read as after {at}", "{word}指{at}之后"),
     "meant_before": ("{word} is read as before {at}", "{word}指{at}之前"),
@@ -109,8 +129,9 @@ def say(key: str, language: str, **words: object) -> str:
 
 
 GENERIC = stems(
-    """say said tell told talk speak spoke spoken speaker mention discuss appear see seen saw show shown happen look view visible scene
-    video clip memory thing name named word moment ever anyone anything someone something everyone everybody everything give gave given kind
+    """say said ask asked tell told talk speak spoke spoken speaker mention discuss appear see seen saw show shown happen look view visible
+    scene video clip memory thing name named word moment ever anyone anything someone something everyone everybody everything give gave
+    given kind
     sort exact exactly make made have come came go goes went hear heard read film movie record footage describe know known question answer
     please
     man woman men women guy lady face
@@ -124,6 +145,8 @@ _ASKING = {
     "在场 画面 出现 屏幕 哪些 都 一共 先 最先 最后 第一 第一个 镜头",
     "who_speaks": "else other 还 别 其他 其他人 别人 voice first last loud whos 先 最先 最后 第一 第一个 声音 开口 发言",
     "who_says": "first last 最先 最后 过 到",
+    "asks": "first last next many number else there pose raise heard hear have "
+    "问 提问 发问 提 提出 问题 先 最先 最后 第一 第一个 一个 个 几 几个 多少 多少个 哪些 什么 了 过 句",
     "count": "many number different unique total altogether distinct voice individual character human 几 几个 多少 一共 总共 不同 共 位 名",
     "says": "first last else exact quote 什么 了 过 先 最后 最先 第一 第一句 句",
     "when": "where time many often 几次 多少次 次 多少 timing first last long enter leave left arrive return back "

@@ -57,6 +57,87 @@ def test_what_the_evidence_answers_is_read_from_it(tmp_path, question, holds, ti
     assert rounds[0].action == "search" and rounds[0].query == question
 
 
+def discussion() -> MadeReader:
+    """Ann, Bob and a nameless one; a voice of nobody known; two questions."""
+    r = MadeReader(person(1, "Ann Lee"), person(2, "Bob"), person(3))
+    for who, start in ((2, 0), (1, 4), (3, 20)):
+        r.see(who, start, start + 6)
+    r.hear(2, "Good morning.", 1, 2)
+    r.hear(1, "Who has the first question?", 4, 6)
+    r.hear(3, "Bob, where is the exit?", 21, 23)
+    r.hear(1, "It is behind Bob.", 24, 26)
+    r.hear(1, "Mind the step.", 27, 28)
+    r.tell("Somebody says: “~”", 30, 32, event="says", said="Thanks.")
+    r._sentences[-1] = replace(r._sentences[-1], quoted=((16, 23),))
+    return r
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "times"),
+    [
+        ("Who asks the first question?", "Ann Lee asks: “Who has the first question?” [00:04]", [4]),
+        ("Who asks the last question?", "Person 3 asks: “Bob, where is the exit?” [00:21]", [21]),
+        ("What is the last question?", "Person 3 asks: “Bob, where is the exit?” [00:21]", [21]),
+        ("How many questions are asked?", "Two questions are heard. Ann Lee asks: “Who has", [4, 21]),
+        ("What does Ann ask?", "One question is heard. Ann Lee asks: “Who has the first question?” [00:04]", [4]),
+        ("谁问了第一个问题？", "Ann Lee问：“Who has the first question?” [00:04]", [4]),
+        ("谁提问？", "听到2个问题。Ann Lee问：", [4, 21]),
+        ("最后一个问题是什么？", "Person 3问：“Bob, where is the exit?” [00:21]", [21]),
+        ("Ann Lee问了什么？", "听到一个问题。Ann Lee问：“Who has the first question?” [00:04]", [4]),
+        ("What does Ann say about Bob?", "Ann Lee says: “It is behind Bob.” [00:24]", [24]),
+        ("What is said about Bob?", "Person 3 says: “Bob, where is the exit?” [00:21] Ann Lee says: “It is behind Bob.” [00:24]", [21, 24]),
+        ("Who mentions Bob?", "Person 3 says: “Bob, where is the exit?” [00:21] Ann Lee says: “It is behind Bob.” [00:24]", [21, 24]),
+        ("When is Bob mentioned?", "Person 3 says: “Bob, where is the exit?” [00:21] Ann Lee says:", [21, 24]),
+        ("Ann Lee怎么说Bob？", "Ann Lee说：“It is behind Bob.” [00:24]", [24]),
+        ("What does Bob say to Ann?", "To whom they speak is not known. Bob says: “Good morning.” [00:01]", [1]),
+        ("Bob对Ann Lee说了什么？", "不清楚这些话是对谁说的。Bob说：“Good morning.” [00:01]", [1]),
+        (
+            "What does Ann say about Person 3?",
+            "What is about Person 3 is not known, for they have no name. Ann Lee says: “Who has",
+            [4, 24],
+        ),
+        (
+            "Who spoke before Ann?",
+            "Before Ann Lee (00:04), Bob speaks: “Good morning.” [00:01]"
+            " Before Ann Lee (00:24), Person 3 speaks: “Bob, where is the exit?” [00:21]",
+            [1, 21],
+        ),
+        ("Who spoke right after Bob?", "After Bob (00:01), Ann Lee speaks: “Who has the first question?” [00:04]", [4]),
+        ("Who speaks last after Ann Lee speaks?", "After Ann Lee (00:27), somebody speaks: “Thanks.” [00:30]", [30]),
+        ("Who spoke before Bob?", "Nobody is heard before Bob (00:01) [00:01].", [1]),
+        (
+            "谁在Ann Lee之前说话？",
+            "在Ann Lee（00:04）之前说话的是Bob：“Good morning.” [00:01]在Ann Lee（00:24）之前说话的是Person 3",
+            [1, 21],
+        ),
+        ("Bob之后谁说话？", "在Bob（00:01）之后说话的是Ann Lee：“Who has the first question?” [00:04]", [4]),
+        ("Who appears after Ann?", "After Ann Lee (00:04), Person 3 comes into view [00:20].", [20]),
+        ("Who appears before Ann Lee?", "Before Ann Lee (00:04), Bob comes into view [00:00].", [0]),
+        ("Bob之前谁出现？", "在Bob（00:00）之前没有人出现 [00:00]。", [0]),
+        ("Who speaks at 0:05?", "One person speaks: Ann Lee [00:04].\n(“At 0:05” is read as 00:04–00:07.)", [4]),
+        ("第22秒谁在说话？", "有一个人说话：Person 3 [00:21]。\n(“第22秒”按00:21–00:24理解。)", [21]),
+    ],
+)
+def test_who_asks_speaks_of_whom_and_beside_whom(tmp_path, question, answer, times):
+    done, _ = run(discussion(), tmp_path, question)
+    assert answer in done.answer and done.found and at(done) == times
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What does Bob ask?", "Not in this memory: Bob is not heard asking a question."),
+        ("What does Bob say about Ann?", "Not in this memory: Bob is not heard naming Ann Lee."),
+        ("Who mentions Ann?", "Not in this memory: nobody is heard naming Ann Lee."),
+        ("Bob问了什么？", "这段记忆里没有听到Bob提问。"),
+        ("谁提到了Ann Lee？", "这段记忆里没有听到任何人提到Ann Lee的名字。"),
+    ],
+)
+def test_what_nobody_asks_or_says_of_somebody_is_absent(tmp_path, question, answer):
+    done, _ = run(discussion(), tmp_path, question)
+    assert done.answer == answer and not done.found
+
+
 def test_whether_somebody_says_anything_is_answered_of_them_alone(tmp_path):
     reader = MadeReader(person(1, "Ann Lee"), person(2, "Bob", heard=False))
     reader.hear(1, "The budget is spent.", 10, 20)
@@ -101,6 +182,10 @@ def imported():
         ("When does somebody enter the room for the first time?", "Person 2 enters the room [00:00]", [0]),
         ("When is the first day?", "It is the first day", None),
         ("谁最先说话？", "Good morning", [30]),
+        ("Who asks the first question?", "Is that your first time here?", [60]),
+        ("Who speaks before Person 2?", "Person 1: 'Good morning.' [00:30]", [30]),
+        ("Who speaks after Person 1?", "asks Person 1, 'Is that your first time", [60]),
+        ("Who spoke before Person 1?", "Nobody is heard before Person 1 (00:30) [00:30].", [30]),
         ("Person 2最后说了什么？", "So long", [90]),
     ],
 )
@@ -171,6 +256,36 @@ def test_who_speaks_longest_without_words_cites_what_tells_of_them(tmp_path):
     reader._people = [replace(p, speech_time=n * 60_000_000) for n, p in enumerate(reader._people, 2)]
     done, _ = run(reader, tmp_path, "Who speaks most?")
     assert done.answer == "Heard longest: Person 2 (3 min 0 s) [00:00] and Person 1 (2 min 0 s) [00:30]." and at(done) == [0, 30]
+
+
+class Counting(MadeReader):
+    """Counts the sentences that are read."""
+
+    reads = 0
+
+    def sentence(self, node):
+        self.reads += 1
+        return super().sentence(node)
+
+
+@pytest.mark.parametrize(
+    "question", ["Who speaks first?", "Who speaks last?", "What does Person 1 say first?", "Who asks the first question?"]
+)
+def test_a_sentence_that_quotes_nobody_is_not_read_for_who_speaks(tmp_path, question):
+    reader = Counting(person(1), person(2))
+    for n in range(500):
+        reader.tell(f"@ moves chess piece {n}, slowly.", n / 5, n / 5 + 1, who=[1 + n % 2])
+    run(reader, tmp_path, question)
+    assert reader.reads <= 40, "only what is quoted instead of an answer"
+
+
+def test_of_whom_only_totals_are_known_only_those_who_are_told_are_looked_up(tmp_path):
+    reader = Counting(*(person(n) for n in range(1, 201)))
+    for n in range(1, 201):
+        reader.tell("@ sits down.", n / 2, n / 2 + 1, who=[n])
+    reader._people = [replace(p, speech_time=p.number * 1_000_000) for p in reader._people]
+    done, _ = run(reader, tmp_path, "Who speaks most?")
+    assert "Person 200 (3 min 20 s)" in done.answer and reader.reads == 3
 
 
 def test_what_two_moments_show_at_once_counts_once(tmp_path):
