@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -65,6 +65,8 @@ def read_facts(asked: ParsedQuestion, search: Search, before: Before | None = No
     answer_it = _KINDS.get(asked.intent or "")
     if answer_it is None or (asked.people and asked.intent in ("count", "on_screen", "objects", "summary")):
         return None
+    if asked.negated:
+        return _lacking(asked, search, before)
     return answer_it(asked, search, before)
 
 
@@ -119,7 +121,7 @@ def _who(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer
         return None
     if asked.beside:
         return _seen_beside(asked, search, before)
-    if asked.people:
+    if asked.people and not (asked.order and len(_names(asked, search)) > 1):
         return None
     return people_answer(asked, search, before, spoken=False)
 
@@ -129,7 +131,7 @@ def _who_speaks(asked: ParsedQuestion, search: Search, before: Before | None) ->
         return None
     if asked.beside:
         return _quoted_beside(asked, search, before) if _wordless(search) else _heard_beside(asked, search, before)
-    if asked.people:
+    if asked.people and not (asked.order and len(_names(asked, search)) > 1):
         return None
     if _wordless(search):
         return _quoting_speech(asked, search, before)
@@ -178,12 +180,16 @@ def _by_one_of(people: Sequence[str], s: StoredSentence) -> bool:
 def people_answer(asked: ParsedQuestion, search: Search, before: Before | None, spoken: bool) -> Answer:
     language, shown = asked.language, {p.id: p.shown for p in search.people}
     there = presences(asked, search, before)
+    if asked.people:  # who of these
+        there = {p: t for p, t in there.items() if p in asked.people}
     seen = {p: t.seen[0] for p, t in there.items() if t.seen}
     heard = {p: t.heard[0][0] for p, t in there.items() if t.heard}
     # A face and a voice that are not linked yet, but bear one name, are not told twice.
     named = {shown[p] for p in seen}
     so_far = so_far_of(asked, search, before)
     main, rest = (heard, {}) if spoken else (seen, {p: m for p, m in heard.items() if p not in seen and shown[p] not in named})
+    if not spoken and _wordless(search):
+        rest |= _voices_told(asked, search, before, {p for p in shown if shown[p] in named})
     if asked.without and not main and not rest:
         return Answer((Part(say("nobody_else_heard" if spoken else "nobody_else_seen", language, so_far=so_far)),), found=False)
     if spoken and not main and (words := list(_unattributed(asked, search, before))):
@@ -201,6 +207,42 @@ def people_answer(asked: ParsedQuestion, search: Search, before: Before | None, 
     if rest:
         parts += _named(rest, shown, language, "only_heard" if main else "heard_alone", so_far)
     return Answer(tuple(parts))
+
+
+def _lacking(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
+    """Answer who is seen but not heard, or heard but not seen; other questions for what does not happen are not certain."""
+    if asked.intent not in ("who", "who_speaks", "count") or asked.people or asked.order or asked.follows or beyond(asked, search):
+        return None
+    spoken = asked.intent == "who_speaks" or _senses(asked)[0]
+    if _wordless(search):
+        return None
+    language, shown, there = asked.language, {p.id: p.shown for p in search.people}, presences(asked, search, before)
+    seen = {p: t.seen[0] for p, t in there.items() if t.seen}
+    heard = {p: t.heard[0][0] for p, t in there.items() if t.heard}
+    having, other = (heard, seen) if spoken else (seen, heard)
+    names = {shown[p] for p in having}
+    so_far = so_far_of(asked, search, before)
+    lacking = {p: m for p, m in other.items() if shown[p] not in names}
+    if not lacking:
+        return Answer((Part(say("all_heard" if spoken else "all_seen", language, so_far=so_far)),), found=bool(other))
+    parts = _named(lacking, shown, language, "silent" if spoken else "unseen", so_far)
+    faceless = {p: m for p, m in heard.items() if shown[p] not in {shown[p] for p in seen}}
+    if spoken and faceless:
+        parts += _named(faceless, shown, language, "may_be_theirs", so_far)
+    return Answer(tuple(parts))
+
+
+def _voices_told(asked: ParsedQuestion, search: Search, before: Before | None, seen: Collection[str]) -> dict[str, CitedSpan]:
+    """Return who is heard, of whose voices no words are known, and the first sentence that tells of each."""
+    found: dict[str, CitedSpan] = {}
+    for p in search.people:
+        if p.voices and not p.ignored and p.id not in seen and p.id not in asked.without and (not asked.people or p.id in asked.people):
+            told = search.in_time(replace(asked, people=(p.id,), order=None, follows=False), before)
+            if (first := next(told, None)) is not None:
+                found[p.id] = moment_of(first)
+        if len(found) > MOST_PEOPLE:
+            break
+    return dict(sorted(found.items(), key=lambda item: (item[1].source, item[1].start)))
 
 
 def so_far_of(asked: ParsedQuestion, search: Search, before: Before | None) -> str:
@@ -254,14 +296,15 @@ def _one_of(
 
 def _most(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     """Answer who is seen or heard longest; of a main person both is told, because the memory knows no other measure."""
-    if beyond(asked, search) or asked.people:
+    compared = _names(asked, search)
+    if beyond(asked, search) or len(compared) == 1:
         return None
     speaking, seeing = _senses(asked)
     there, parts = presences(asked, search, before), []
     for key, wanted, seen in (("seen_most", seeing, True), ("heard_most", speaking, False)):
         if not wanted and speaking != seeing:
             continue
-        most = _longest(asked, search, there, seen)
+        most = [told for told in _longest(asked, search, there, seen) if not compared or told[0] in compared]
         items = [
             Part(say("so_long", asked.language, who=name, time=_lasting(time, asked.language)), _longest_stay(name, moments, asked, search))
             for name, time, moments in most[:MOST_NAMED]
@@ -269,6 +312,11 @@ def _most(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
         if items:
             lead = say(key if len(items) > 1 else f"{key}_one", asked.language, so_far=so_far_of(asked, search, before))
             parts += [Part(lead), *listed(items, asked.language), Part("。" if asked.language == "zh" else ". ")]
+        if lacking := [name for name in compared if name not in {told[0] for told in most}]:
+            so_far = so_far_of(asked, search, before)
+            parts.append(
+                Part(say("never_seen" if seen else "never_heard", asked.language, who=_joining(lacking, asked.language), so_far=so_far))
+            )
     if not parts:
         return people_answer(replace(asked, order=None), search, before, spoken=speaking and not seeing)
     return Answer(tuple(parts))
@@ -483,6 +531,14 @@ def _about(people: Sequence[Person], asked: ParsedQuestion, search: Search, befo
     return [*parts, *(Part(_ended(s.shown, language), (moment_of(s),)) for s in known)]
 
 
+def _job(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
+    """Answer what somebody does by how they are introduced: a caption often says it."""
+    there = presences(asked, search, before)
+    people = [p for p in search.people if p.id in asked.people]
+    parts = [part for p in people for part in _introduced([p], search, there.get(p.id, PersonPresence()), asked.language, before)]
+    return Answer(tuple(parts)) if parts else None
+
+
 def _introduced(people: Sequence[Person], search: Search, there: PersonPresence, language: str, before: Before | None) -> list[Part]:
     found: dict[str, Part] = {}
     for person in people:
@@ -515,7 +571,10 @@ def _says(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
     if beyond(asked, search):
         people = in_role(asked, search, before)
         if not people:
-            return None
+            who = " / ".join(_names(replace(asked, people=asked.speakers), search))
+            if not who or _said(asked, search, before):
+                return None
+            return Answer((Part(say("says_nothing", asked.language, who=who, so_far=so_far_of(asked, search, before))),), found=False)
         asked = replace(asked, people=people)
     language, shown = asked.language, _shown(asked, search)
     said = _said(asked, search, before)
@@ -817,6 +876,7 @@ _KINDS: dict[str, Callable[[ParsedQuestion, Search, Before | None], Answer | Non
     "who_says": _who_says,
     "who_is": _who_is,
     "asks": _asks,
+    "job": _job,
     "count": _count,
     "says": _says,
     "when": _when,

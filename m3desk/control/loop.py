@@ -16,7 +16,7 @@ from typing import Any
 from m3desk.control.citing import Part, citations, marked, moment_of
 from m3desk.control.facts import Answer, read_facts, seconds_lacking
 from m3desk.control.follow_up import Chat, follow_up, refers_back
-from m3desk.control.query import ParsedQuestion, fitting, names_of, overlap
+from m3desk.control.query import Note, ParsedQuestion, fitting, names_of, overlap
 from m3desk.control.quoting import absent, quote, quoted, scene, supported, wants_all
 from m3desk.control.reply import Reply, cast_of, grammar, named, numbered, opening, prompts, question_of, read_reply, sentences_of
 from m3desk.control.search import Before, Hit, Search
@@ -73,6 +73,8 @@ def answer(
         yield from _give(ask, Answer((Part(say("no_clip", asked.language, note=lacking.text)),), found=False), search, READ, begun)
         return
     composed = read_facts(asked, search, before)
+    if composed is not None and asked.sexed and not asked.people:
+        asked = replace(asked, notes=(*asked.notes, Note("sexed", say("sexed", asked.language))))
     if composed is not None and not composed.found and instead is not None:
         asked, composed = instead, read_facts(instead, search, before)
     if composed is not None:
@@ -86,7 +88,10 @@ def answer(
     if cancelled():
         raise Cancelled("stopped.")
     if language is None or (not hits and wants_all(asked, search)):
-        yield from _give(ask, _with_notes(quote(asked, hits, search), asked, search), search, QUOTED, begun, quoted=True)
+        composed = quote(asked, hits, search)
+        if asked.negated and composed.found:
+            asked = replace(asked, notes=(*asked.notes, Note("negated", say("not_considered", asked.language))))
+        yield from _give(ask, _with_notes(composed, asked, search), search, QUOTED, begun, quoted=True)
         return
     if not supported(hits, asked, search, worth_asking=True):
         yield from _give(ask, _with_notes(absent(asked, search, hits), asked, search), search, READ, begun)
@@ -125,6 +130,8 @@ def _first(asked: ParsedQuestion, search: Search, before: Before | None) -> list
     speech = asked.intent in ("says", "who_says", "who_speaks")
     hits = search.hits(asked, 3 * LINES if speech or asked.follows else LINES, before=before)
     fit = [h for h in hits if not (search.precedes(h.sentence, asked) or (speech and h.sentence.event not in TELLING_SPEECH))]
+    if asked.intent == "says" and asked.speakers:  # what others say is no answer
+        fit = [h for h in fit if not set(asked.speakers).isdisjoint(h.sentence.people)]
     return fit[:LINES]
 
 

@@ -24,7 +24,7 @@ LONGEST = 2_000
 """Characters of a question or of words to search for. The text model reads 512 tokens, about 2,000 letters: more would be cut unseen."""
 
 Intent = Literal[
-    "who", "count", "who_speaks", "who_says", "who_is", "says", "when", "on_screen", "objects", "summary", "most", "how_long", "asks"
+    "who", "count", "who_speaks", "who_says", "who_is", "says", "when", "on_screen", "objects", "summary", "most", "how_long", "asks", "job"
 ]  # fmt: skip
 
 
@@ -34,9 +34,10 @@ class Note:
 
     `meant`: what words of a follow-up are taken for. `newest_clip`, `newest_time`: a clip number or time without a source is taken to be of
     the newest source. `around`: which seconds a named time is taken for.
+    `negated`: that what does not happen was not searched for. `sexed`: that men and women are not told apart.
     """
 
-    kind: Literal["no_clip", "newest_clip", "newest_time", "meant", "around"]
+    kind: Literal["no_clip", "newest_clip", "newest_time", "meant", "around", "negated", "sexed"]
     text: str
 
 
@@ -47,6 +48,7 @@ class ParsedQuestion:
     `people`: persons it names, in order. `spans`: time spans of sources it names (clips included). `order`: it asks for the first or last
     match. `follows`: it asks for what comes next in its time span. `without`: persons that it leaves out ("who else"). `about`: those of
     `people` that something is said about; `to`: whom it is said to. `beside`: it asks for what comes right before or after these people.
+    `negated`: it asks for what does not happen. `sexed`: it asks of men or women, whom the evidence does not tell apart.
     """
 
     text: str
@@ -63,6 +65,8 @@ class ParsedQuestion:
     about: tuple[str, ...] = ()
     to: tuple[str, ...] = ()
     beside: Literal["before", "after"] | None = None
+    negated: bool = False
+    sexed: bool = False
 
     @property
     def speakers(self) -> tuple[str, ...]:
@@ -175,14 +179,37 @@ _INTENTS: tuple[tuple[Intent, str], ...] = (
         r"\b(?:list|name|show)(?: me)?(?: all)?(?: the)? (?:people|persons|characters|faces)\b"
         r"|\b(?:which|what) (?:people|persons|characters)\b",
     ),
-    ("who", r"(?:有|是|都有|看到|出现)(?:了)?(?:谁|哪些人|哪几个人)|谁(?:是.*)?(?:出现|在画面|在里面|在视频|在场)|哪些人"),
+    (
+        "who",
+        r"(?:有|是|都有|看到|出现)(?:了)?(?:谁|哪些人|哪几个人)|谁(?:是.*|最?先|最早|最后|第一个|都)?(?:出现|在画面|在里面|在视频|在场)|哪些人",
+    ),
 )
+_SOMEONE = rf"(?:{'|'.join(PLACEHOLDER.values())})"
+_OF_NAMED: tuple[tuple[Intent, str], ...] = (
+    (
+        "job",
+        rf"\bwhat(?:'s| is| was) {_SOMEONE}(?: ?['’]s?)? (?:current )?"
+        r"(?:job|profession|occupation|role|job title|title|position|work)\W*$"
+        rf"|\bwhat(?:'s| is| was) the (?:job|profession|occupation|role|title|position) of {_SOMEONE}\W*$"
+        rf"|\bwhat (?:does|did) {_SOMEONE} do (?:for (?:a living|work)|professionally|at work)\W*$"
+        rf"|{_SOMEONE}的?(?:工作|职业|职位|职务|头衔|身份)(?:是|叫)?(?:什么|啥)|{_SOMEONE}是?[做干](?:什么|啥)(?:工作|的)"
+        rf"|{_SOMEONE}是(?:什么|啥)(?:工作|职业|职位|职务|头衔|身份)",
+    ),
+    (
+        "most",
+        rf"\bwho\b.*\b(?:more|longer|most|longest)\b.*{_SOMEONE}.*{_SOMEONE}"
+        rf"|\b(?:do|does|did|is|was) {_SOMEONE}\b.*\b(?:more|longer)\b.*\bthan {_SOMEONE}"
+        rf"|{_SOMEONE}.*{_SOMEONE}.*谁.*[多久长]|谁.*[多久长].*{_SOMEONE}.*{_SOMEONE}|{_SOMEONE}比{_SOMEONE}.*[多久长]",
+    ),
+)
+"""Kinds of question that are certain only of people named."""
 _BIDDING = re.compile(
     r"^(?:please )?(?:find|list|show|search for|look for)(?: me)?(?: (?:all|every|each)(?: of)?)?(?: the)?"
     r" (?:moments?|times?|places?|scenes?|clips?) (?:where|when|in which|at which|that)\b *",
     re.IGNORECASE,
 )
 """A beginning such as "Find every moment where": it says what to do, not what to search for."""
+_COMPILED_OF_NAMED = tuple((intent, re.compile(pattern, re.IGNORECASE)) for intent, pattern in _OF_NAMED)
 _COMPILED = tuple((intent, re.compile(pattern, re.IGNORECASE)) for intent, pattern in _INTENTS)
 
 
@@ -228,6 +255,9 @@ def read(
         spans = within or [span]
     rest = _NOW.sub(" ", rest)
     intent = _intent(text, rest, bool(named))
+    negated = _negated(rest, intent)
+    if negated and (other := _intent(text, bare := _NOT.sub("", rest), bool(named))) in ("who", "who_speaks", "count"):
+        intent, rest = other, bare
     order, rest = _order(rest, intent)
     return ParsedQuestion(
         text=text,
@@ -242,6 +272,8 @@ def read(
         about=about,
         to=tuple(p for p in to if p not in about),
         beside=beside,
+        negated=negated,
+        sexed=_SEXED.search(QUOTED.sub("", rest)) is not None,
     )
 
 
@@ -252,13 +284,36 @@ def _around(time: TimeSpan, sources: Sequence[Source], language: str) -> Note:
     return Note("around", say("around", language, word=words, start=clock(time.start), end=clock(max(time.start, end))))
 
 
+_SEXED = re.compile(
+    r"\b(?:man|men|woman|women|guys?|lady|ladies|girls?|boys?|gentlem[ae]n|males?|females?)\b|[男女](?:人|的|士|生|孩|性|子|主)",
+    re.IGNORECASE,
+)
+_EITHER = re.compile(
+    r",\s*(?:is|are|was|were|do|does|did|has|have|can|could|wo|would)n['’]t \w+\W*$"
+    r"|^\W*(?:is|are|was|were|do|does|did|has|have|can|could|wo|would)n['’]t\b|([\u3400-\u9fff])[不没]\1|有没有|\bnot only\b",
+    re.IGNORECASE,
+)
+"""Words of a negation that ask for what does happen: "isn't there a dog", "有没有"."""
+_NOT = re.compile(
+    r"\b(?:not|never|cannot)\b|\b\w+n['’]t\b|没有?(?![错事]|关系)|从[不未]|从来不|(?<![要是才好差])不(?=[说讲谈问出露在会能喜想看听提笑动])",
+    re.IGNORECASE,
+)
+
+
+def _negated(text: str, intent: Intent | None) -> bool:
+    """Return whether a question asks for what does not happen; a "not" among the words that are said is one of them."""
+    plain = _EITHER.sub("", QUOTED.sub("", text))
+    word = _NOT.search(plain)
+    spoken = re.search(rf"\b{_SPEAK}\b|[说讲谈提]", plain, re.IGNORECASE) if intent in ("who_says", "says") else None
+    return word is not None and (spoken is None or word.start() <= spoken.start())
+
+
 def named_in(text: str, names: NameFinder) -> list[str]:
     """Return the persons that a text names, in order."""
     return _people(text, names, "")[0]
 
 
-_ONE = rf"(?:{'|'.join(PLACEHOLDER.values())})"
-_MANY = rf"{_ONE}(?:(?:, ?| and |, and |、|和){_ONE})*"
+_MANY = rf"{_SOMEONE}(?:(?:, ?| and |, and |、|和){_SOMEONE})*"
 _ABOUT = re.compile(
     rf"\b(?:about|regarding|concerning|{_SPEAK} of|mention(?:s|ed|ing)?) (?P<a>{_MANY})(?!['’]s\b)"
     rf"|(?P<b>{_MANY}) (?:(?:is|are|was|were|get|gets|got) )?(?:mentioned|talked about|spoken of|discussed)\b"
@@ -419,11 +474,11 @@ _WHO_IS = re.compile(
 
 
 _ONLY_WHO = re.compile(
-    rf"^\W*(?:and |so )?who(?:'re| are| were) {_ONE}(?:(?:, ?| and |, and ){_ONE})*\W*$"
-    rf"|\bwhat(?:'s| is| was| are| were) (?:the )?(?:(?:full|real|first|last|family) )*names? of {_ONE}\W*$"
-    rf"|\bwhat(?:'s| is| was| are| were) {_ONE}(?:(?:, ?| and |, and ){_ONE})*(?: ?['’]s?)?"
+    rf"^\W*(?:and |so )?who(?:'re| are| were) {_SOMEONE}(?:(?:, ?| and |, and ){_SOMEONE})*\W*$"
+    rf"|\bwhat(?:'s| is| was| are| were) (?:the )?(?:(?:full|real|first|last|family) )*names? of {_SOMEONE}\W*$"
+    rf"|\bwhat(?:'s| is| was| are| were) {_SOMEONE}(?:(?:, ?| and |, and ){_SOMEONE})*(?: ?['’]s?)?"
     rf"(?: (?:full|real|first|last|family))*(?: names?| called)\W*$"
-    rf"|^\W*(?:那么?|请问)?{_ONE}(?:[、和]{_ONE})*(?:的名字(?:都|各自)?(?:是|叫)|(?:都|各自)?叫)(?:什么|啥)",
+    rf"|^\W*(?:那么?|请问)?{_SOMEONE}(?:[、和]{_SOMEONE})*(?:的名字(?:都|各自)?(?:是|叫)|(?:都|各自)?叫)(?:什么|啥)",
     re.IGNORECASE,
 )
 """A question for persons and nothing of theirs: "what is Ann's name", not "what is Ann's dog's name"."""
@@ -442,6 +497,8 @@ def _intent(text: str, rest: str, named: bool) -> Intent | None:
         and _others(rest) <= 7
     ):
         return "who_is"
+    if named and (found := next((intent for intent, pattern in _COMPILED_OF_NAMED if pattern.search(rest)), None)) is not None:
+        return found
     return next((intent for intent, pattern in _COMPILED if pattern.search(rest)), None)
 
 
@@ -450,7 +507,7 @@ _NO_ORDER = r"(?![ -](?:names?|lady|floor|class|aid|nights?|weeks?|months?|years
 _ORDERS: dict[Literal["first", "last"], re.Pattern[str]] = {
     "first": re.compile(
         rf"\b(?:for |at )?(?:the )?(?:very )?(?:first|earliest)\b{_NO_ORDER}(?: of all\b| time\b)?|\binitially\b"
-        r"|最先|最早|第一个|首先|第一次|第一句",
+        r"|最先|最早|第一个|首先|第一次|第一句|(?<=谁)先(?!生)",
         re.IGNORECASE,
     ),
     "last": re.compile(

@@ -12,7 +12,7 @@ from m3desk.control.query import ParsedQuestion
 from m3desk.control.search import Hit, Search
 from m3desk.control.text_kinds import kind_asked, of_kind
 from m3desk.control.times import TimeSpan
-from m3desk.control.wording import say
+from m3desk.control.wording import ASKING, say
 from m3desk.domain.clip import clock
 from m3desk.domain.memory import StoredSentence
 
@@ -139,9 +139,13 @@ def _without_faces(search: Search, span: TimeSpan) -> str:
 
 def absent(asked: ParsedQuestion, search: Search, hits: Sequence[Hit]) -> Answer:
     """Answer that this is not in the memory, and which of the question's words were not found."""
+    if asked.intent == "says" and asked.speakers:
+        who = " / ".join(p.shown for p in search.people if p.id in asked.speakers)
+        return Answer((Part(say("says_not_that", asked.language, who=who, so_far=so_far_of(asked, search, None))),), found=False)
     held = {w for h in hits for w in h.words}
     words = re.findall(r"[^\W_]+", asked.plain)
-    missing = [w for w in words if (telling := search.telling(w)) and not held & set(telling)]
+    asking = ASKING.get(asked.intent or "", frozenset())
+    missing = [w for w in words if (telling := search.telling(w)) and not (held | asking) & set(telling)]
     if asked.language == "zh" or not missing:
         return Answer((Part(say("absent", asked.language)),), found=False)
     return Answer((Part(say("absent_words", asked.language, words="”, “".join(missing[:8]))),), found=False)

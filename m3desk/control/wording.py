@@ -26,16 +26,32 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "nobody_seen": ("Not in this memory{so_far}: nobody's face is seen.", "{so_far}这段记忆里没有看到任何人的脸。"),
     "nobody_heard": ("Not in this memory{so_far}: nobody is heard speaking.", "{so_far}这段记忆里没有听到任何人说话。"),
     "says_nothing": ("Not in this memory{so_far}: {who} is not heard saying anything.", "{so_far}这段记忆里没有听到{who}说话。"),
+    "says_not_that": ("Not in this memory{so_far}: {who} is not heard saying anything of that.", "{so_far}这段记忆里没有听到{who}说这些。"),
+    "sexed": ("Who is a man and who is a woman is not known, so this is about everybody.", "不知道谁是男、谁是女，所以包括了所有人。"),
     "no_text": ("No text on the screen was read in this memory. ", "这段记忆里没有读到屏幕上的文字。"),
     "no_things": ("Not in this memory: no known object was seen.", "这段记忆里没有看到可识别的物体。"),
     "appear": ("{n} people appear{so_far}: ", "{so_far}画面中出现了{n}个人："),
     "appear_one": ("One person appears{so_far}: ", "{so_far}画面中出现了一个人："),
     "speak": ("{n} people speak{so_far}: ", "{so_far}有{n}个人说话："),
     "speak_one": ("One person speaks{so_far}: ", "{so_far}有一个人说话："),
+    "silent": ("{n} people are seen but not heard speaking{so_far}: ", "{so_far}有{n}个人出现但没有听到说话："),
+    "silent_one": ("One person is seen but not heard speaking{so_far}: ", "{so_far}有一个人出现但没有听到说话："),
+    "unseen": ("{n} people are heard but not seen{so_far}: ", "{so_far}有{n}个人说话但没有看到脸："),
+    "unseen_one": ("One person is heard but not seen{so_far}: ", "{so_far}有一个人说话但没有看到脸："),
+    "may_be_theirs": ("{n} voices without a known face may be theirs: ", "另有{n}个声音不知道是谁的，可能就是他们的："),
+    "may_be_theirs_one": ("One voice without a known face may be theirs: ", "另有一个声音不知道是谁的，可能就是他们的："),
+    "all_heard": ("Everybody who is seen is also heard{so_far}.", "{so_far}出现的人都说了话。"),
+    "all_seen": ("Everybody who is heard is also seen{so_far}.", "{so_far}说话的人都出现了。"),
+    "never_heard": ("{who}: not heard speaking{so_far}. ", "{so_far}没有听到{who}说话。"),
+    "never_seen": ("{who}: not seen{so_far}. ", "{so_far}没有看到{who}。"),
+    "not_considered": (
+        "Memories tell what happens; what does not happen cannot be found by its words.",
+        "记忆只记录发生的事；没有发生的事无法按字词找到。",
+    ),
     "only_heard": ("{n} more voices are heard: ", "另外还听到{n}个声音："),
     "only_heard_one": ("One more voice is heard: ", "另外还听到一个声音："),
-    "heard_alone": ("Nobody's face is seen{so_far}; {n} people are heard: ", "{so_far}没有看到人脸；听到{n}个人说话："),
-    "heard_alone_one": ("Nobody's face is seen{so_far}; one person is heard: ", "{so_far}没有看到人脸；听到一个人说话："),
+    "heard_alone": ("Nobody's face is seen{so_far}. {n} people are heard: ", "{so_far}没有看到人脸；听到{n}个人说话："),
+    "heard_alone_one": ("Nobody's face is seen{so_far}. One person is heard: ", "{so_far}没有看到人脸；听到一个人说话："),
     "so_far": (" so far", "到目前为止，"),
     "others": ("{n} others", "另外{n}人"),
     "speaks_first": ("{who} speaks first: “{words}” ", "最先说话的是{who}：“{words}”"),
@@ -141,9 +157,9 @@ GENERIC = stems(
 """Stems of question words, which evidence need not contain."""
 
 _ASKING = {
-    "who": "other 还 别 其他 其他人 别人 list present camera screen there else come came enter together all first last "
+    "who": "还是 other 还 别 其他 其他人 别人 list present camera screen there else come came enter together all first last "
     "在场 画面 出现 屏幕 哪些 都 一共 先 最先 最后 第一 第一个 镜头",
-    "who_speaks": "else other 还 别 其他 其他人 别人 voice first last loud whos 先 最先 最后 第一 第一个 声音 开口 发言",
+    "who_speaks": "还是 else other 还 别 其他 其他人 别人 voice first last loud whos 先 最先 最后 第一 第一个 声音 开口 发言",
     "who_says": "first last 最先 最后 过 到",
     "asks": "first last next many number else there pose raise heard hear have "
     "问 提问 发问 提 提出 问题 先 最先 最后 第一 第一个 一个 个 几 几个 多少 多少个 哪些 什么 了 过 句",
@@ -153,8 +169,8 @@ _ASKING = {
     "point early late soon come came minute second hour into far video film 第 几 秒 分钟 第几 几秒 几分 几分钟 "
     "何时 几点 先 最后 最先 最早 第一 一次 第一次 时间 进入 离开 早",
     "most": "most longest long often time main principal central leading important chief character figure actor protagonist voice screen "
-    "camera loud much more total amount has get 最多 最长 最久 最常 最 多 得 久 长 时间 主角 主人公 主要 人物 角色 出镜 镜头 次数 声音 "
-    "发言 中 重要",
+    "camera loud much more longer than total amount has get 最多 最长 最久 最常 最 多 得 久 长 时间 主角 主人公 主要 人物 角色 出镜 镜头 "
+    "次数 声音 发言 中 重要 更 更多 更久 更长 还是 比",
     "how_long": "long much many time second minute hour duration last take length total altogether screen face voice 多久 多长 长 多少 "
     "时间 多长时间 长时间 秒 秒钟 分钟 小时 几 几秒 几分 几分钟 时长 一共 总共 有 是 多 共 声音",
     "on_screen": "text screen caption subtitle title written write writing display on-screen onscreen print "

@@ -124,6 +124,85 @@ def test_who_asks_speaks_of_whom_and_beside_whom(tmp_path, question, answer, tim
 
 
 @pytest.mark.parametrize(
+    ("question", "answer", "times"),
+    [
+        (
+            "Who does not speak?",
+            "One person is seen but not heard speaking: Dan [00:09]. One voice without a known face may be theirs: Eve [00:33].",
+            [9, 33],
+        ),
+        ("Who never speaks?", "One person is seen but not heard speaking: Dan [00:09].", [9, 33]),
+        ("How many people don't talk?", "One person is seen but not heard speaking: Dan [00:09].", [9, 33]),
+        ("谁没有说话？", "有一个人出现但没有听到说话：Dan [00:09]。另有一个声音不知道是谁的，可能就是他们的：Eve [00:33]。", [9, 33]),
+        ("Who is not seen?", "One person is heard but not seen: Eve [00:33].", [33]),
+        ("谁没有出现？", "有一个人说话但没有看到脸：Eve [00:33]。", [33]),
+        ("Isn't Dan there?", "", None),
+        ("Who speaks longer, Ann or Dan?", "Heard longest: Ann Lee (5 s) [00:24]. Dan: not heard speaking.", [24]),
+        ("Does Bob speak longer than Ann?", "Heard longest: Ann Lee (5 s) [00:24] and Bob (1 s) [00:01].", [24, 1]),
+        ("Ann Lee和Bob谁说得更多？", "说话时间最长的依次是Ann Lee（5秒） [00:24]和Bob（1秒） [00:01]。", [24, 1]),
+        ("Who speaks first, Ann or Person 3?", "Ann Lee speaks first: “Who has the first question?” [00:04]", [4]),
+        ("谁先出现，Ann Lee还是Dan？", "最先出现的是Ann Lee [00:04]。", [4]),
+        ("What does the man say?", "(Who is a man and who is a woman is not known, so this is about everybody.)", None),
+        ("男人说了什么？", "（不知道谁是男、谁是女，所以包括了所有人。）", None),
+    ],
+)
+def test_a_negation_a_comparison_and_a_sex_are_not_passed_over(tmp_path, question, answer, times):
+    reader = discussion()
+    reader._people += [person(4, "Dan", heard=False), person(5, "Eve", seen=False)]
+    reader.see(4, 9, 12)
+    reader.hear(5, "See you.", 33, 34)
+    done, _ = run(reader, tmp_path, question)
+    assert answer.strip("（）") in done.answer and times in (None, at(done))
+    assert answer or "not heard" not in done.answer
+
+
+def test_where_everybody_speaks_nobody_is_silent(tmp_path):
+    reader = MadeReader(person(1, "Ann Lee"))
+    reader.see(1, 0, 5)
+    reader.hear(1, "Good morning.", 1, 2)
+    assert run(reader, tmp_path, "Who does not speak?")[0].answer == "Everybody who is seen is also heard."
+    assert run(reader, tmp_path / "zh", "谁没说话？")[0].answer == "出现的人都说了话。"
+
+
+@pytest.mark.parametrize("question", ["Who does not keep the red mug in the kitchen?", "Why isn't the red mug in the kitchen?"])
+def test_what_is_quoted_for_a_negation_is_not_taken_for_its_answer(tmp_path, question):
+    done, _ = run(english(), tmp_path, question)
+    assert done.answer.endswith("(Memories tell what happens; what does not happen cannot be found by its words.)")
+    model = Scripted("Action: [Answer]\nContent: The red mug is on the shelf in the kitchen [1].")
+    assert "Memories tell" not in run(english(), tmp_path / "model", question, model)[0].answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is Jeff's job?", "Person 2 is introduced as Jeff Steen: “Host JEFF STEEN” [00:04]"),
+        ("What does Jeff Steen do for a living?", "Person 2 is introduced as Jeff Steen: “Host JEFF STEEN” [00:04]"),
+        ("Jeff Steen做什么工作？", "Person 2被介绍为Jeff Steen：“Host JEFF STEEN” [00:04]"),
+        ("What is Ann's job?", "This is not in this memory: nothing in it shows or says “job”."),
+    ],
+)
+def test_what_somebody_does_is_told_by_the_caption_that_introduces_them(tmp_path, question, answer):
+    assert run(english(), tmp_path, question)[0].answer == answer
+
+
+def test_what_others_say_is_no_answer_to_what_somebody_says(tmp_path):
+    reader = english()
+    reader._people += [person(5, "Eve", heard=False)]
+    reader.see(5, 100, 110)
+    done, _ = run(reader, tmp_path, "What does Eve say about the budget?")
+    assert done.answer == "Not in this memory: Eve is not heard saying anything." and not done.found
+    done, _ = run(reader, tmp_path / "ann", "What does Ann say about the budget?")
+    assert done.answer == "Not in this memory: Ann Lee is not heard saying anything of that." and not done.found
+    done, _ = run(reader, tmp_path / "jeff", "What does Jeff say about the budget?")
+    assert done.found and at(done) == [5]
+
+
+def test_words_that_only_ask_are_not_told_to_be_missing(tmp_path):
+    done, _ = run(english(), tmp_path, "How many people sit on the sofa?")
+    assert done.answer == "This is not in this memory: nothing in it shows or says “sit”, “sofa”."
+
+
+@pytest.mark.parametrize(
     ("question", "answer"),
     [
         ("What does Bob ask?", "Not in this memory: Bob is not heard asking a question."),
@@ -167,6 +246,21 @@ def imported():
     reader.tell("@ replies, 'So long.'", 90, 120, who=[2])
     reader.tell("@ leaves the room.", 90, 120, who=[1])
     return reader
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many people are there?", "One person appears: Person 2 [00:10]. One more voice is heard: Person 1 [00:30]."),
+        ("Who is there after 1:40?", "Nobody's face is seen. Two people are heard: Person 1 [01:30] and Person 2 [01:30]."),
+        ("有几个人？", "画面中出现了一个人：Person 2 [00:10]。另外还听到一个声音：Person 1 [00:30]。"),
+    ],
+)
+def test_people_of_whom_only_a_voice_without_words_is_known_are_counted_too(tmp_path, question, answer):
+    reader = imported()
+    reader.see(2, 10, 20)
+    reader._sentences.pop()
+    assert run(reader, tmp_path, question)[0].answer == answer
 
 
 @pytest.mark.parametrize(
