@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from m3desk.control.citing import CitedSpan, Part, listed, moment_of
-from m3desk.control.query import NameFinder, ParsedQuestion, named_in, names_of
+from m3desk.control.query import NameFinder, Note, ParsedQuestion, named_in, names_of, overlap
 from m3desk.control.search import Before, Hit, Search
 from m3desk.control.text_kinds import kind_asked, of_kind
-from m3desk.control.times import FOREVER
+from m3desk.control.times import FOREVER, TimeSpan
 from m3desk.control.wording import ASKING, NUMBERS, say
 from m3desk.domain.appearance import of_a_person
 from m3desk.domain.clip import MICROSECOND, clock
@@ -68,6 +68,27 @@ def read_facts(asked: ParsedQuestion, search: Search, before: Before | None = No
     if asked.negated:
         return _lacking(asked, search, before)
     return answer_it(asked, search, before)
+
+
+def resolved(asked: ParsedQuestion, search: Search, before: Before | None) -> ParsedQuestion:
+    """Return a question about the time before or after somebody comes or speaks with that time, and a note on it."""
+    if asked.relative is None:
+        return asked
+    side, spoken, whom = asked.relative
+    there = presences(replace(asked, spans=(), people=()), search, before)
+    mine = [t for p, t in there.items() if p in whom]
+    stays = _stays(sorted((m for t in mine for m in ([m for m, _ in t.heard] if spoken else t.seen)), key=lambda m: (m.source, m.start)))
+    names = _joining(_names(replace(asked, people=whom), search), asked.language)
+    word = say("relative_heard" if spoken else "relative_seen", asked.language, who=names)
+    if not stays:
+        return replace(asked, notes=(*asked.notes, Note("around", say("relative_unknown", asked.language, word=word))))
+    first = stays[0]
+    at = first.end if spoken and side == "after" else first.start
+    span = TimeSpan(first.source, 0, at) if side == "before" else TimeSpan(first.source, at, FOREVER)
+    within = tuple(both for s in asked.spans if (both := overlap(s, span)) is not None)
+    note = Note("around", say(f"relative_{side}", asked.language, word=word, at=clock(at)))
+    follows = asked.follows or (side == "after" and asked.intent in (None, "summary"))
+    return replace(asked, spans=within or (span,), follows=follows, notes=(*asked.notes, note))
 
 
 def beyond(asked: ParsedQuestion, search: Search) -> list[str]:
@@ -245,6 +266,23 @@ def _voices_told(asked: ParsedQuestion, search: Search, before: Before | None, s
     return dict(sorted(found.items(), key=lambda item: (item[1].source, item[1].start)))
 
 
+def _may_be_theirs(asked: ParsedQuestion, search: Search, before: Before | None) -> list[Part]:
+    """Return the voices without a face that are heard while people of whom no voice is known are in view: they may be theirs."""
+    mine = {p.id for p in search.people if p.id in asked.speakers and not p.voices}
+    names = {p.shown for p in search.people if p.id in asked.people and p.voices}
+    there = presences(asked, search, before)
+    views = [m for p, t in there.items() if p in mine for m in t.seen]
+    alone = {p.id: p.shown for p in search.people if p.voices and not p.faces and p.shown not in names}
+    found: dict[str, CitedSpan] = {}
+    for p, t in there.items():
+        heard = (m for m, _ in t.heard if any(v.source == m.source and v.start < m.end and m.start < v.end for v in views))
+        if p in alone and (first := next(heard, None)) is not None:
+            found[p] = first
+    if not found:
+        return []
+    return [Part("" if asked.language == "zh" else " "), *_named(found, alone, asked.language, "may_be_theirs", "")]
+
+
 def so_far_of(asked: ParsedQuestion, search: Search, before: Before | None) -> str:
     """Return "so far" if some of what was asked about is not memorized yet, otherwise ""."""
     if seconds_lacking(asked, search):
@@ -317,6 +355,9 @@ def _most(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
             parts.append(
                 Part(say("never_seen" if seen else "never_heard", asked.language, who=_joining(lacking, asked.language), so_far=so_far))
             )
+            if not seen:
+                theirs = tuple(p.id for p in search.people if p.shown in lacking)
+                parts += _may_be_theirs(replace(asked, people=theirs), search, before)
     if not parts:
         return people_answer(replace(asked, order=None), search, before, spoken=speaking and not seeing)
     return Answer(tuple(parts))
@@ -531,6 +572,9 @@ def _about(people: Sequence[Person], asked: ParsedQuestion, search: Search, befo
     return [*parts, *(Part(_ended(s.shown, language), (moment_of(s),)) for s in known)]
 
 
+_NAME_SHOWN = re.compile(r"\bnames?\b|\bcaptions?\b|名字|字幕", re.IGNORECASE)
+
+
 def _job(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     """Answer what somebody does by how they are introduced: a caption often says it."""
     there = presences(asked, search, before)
@@ -574,13 +618,15 @@ def _says(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
             who = " / ".join(_names(replace(asked, people=asked.speakers), search))
             if not who or _said(asked, search, before):
                 return None
-            return Answer((Part(say("says_nothing", asked.language, who=who, so_far=so_far_of(asked, search, before))),), found=False)
+            text = say("says_nothing", asked.language, who=who, so_far=so_far_of(asked, search, before))
+            return Answer((Part(text), *_may_be_theirs(asked, search, before)), found=False)
         asked = replace(asked, people=people)
     language, shown = asked.language, _shown(asked, search)
     said = _said(asked, search, before)
     if not said:
         who, so_far = " / ".join(shown[p] for p in asked.speakers), so_far_of(asked, search, before)
-        return Answer((Part(say("says_nothing" if who else "nobody_heard", language, who=who, so_far=so_far)),), found=False)
+        text = say("says_nothing" if who else "nobody_heard", language, who=who, so_far=so_far)
+        return Answer((Part(text), *_may_be_theirs(asked, search, before)), found=False)
     parts: list[Part] = []
     if asked.about:
         if any(map(_known_names, _people_of(asked.about, search))):
@@ -647,7 +693,8 @@ def _asks(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
     so_far = so_far_of(asked, search, before)
     if not questions:
         who = " / ".join(shown[p] for p in asked.speakers)
-        return Answer((Part(say("no_question" if who else "no_question_at_all", language, who=who, so_far=so_far)),), found=False)
+        text = say("no_question" if who else "no_question_at_all", language, who=who, so_far=so_far)
+        return Answer((Part(text), *_may_be_theirs(asked, search, before)), found=False)
     parts: list[Part] = []
     if asked.to:
         parts.append(Part(say("to_whom", language)))
@@ -737,6 +784,8 @@ def _when(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
         return None
     if asked.about and not _wordless(search) and any(map(_known_names, _people_of(asked.about, search))):
         return _told_of(asked, search, before, _naming(asked.about, _said(asked, search, before), search))
+    if _NAME_SHOWN.search(asked.plain):
+        return _job(asked, search, before)  # by what introduces them
     there, parts = presences(asked, search, before), []
     shown = {p.id: p.shown for p in search.people}
     speaking = any(w in asked.plain.lower() for w in ("speak", "say", "talk", "说", "讲"))

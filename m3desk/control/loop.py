@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from m3desk.control.citing import Part, citations, marked, moment_of
-from m3desk.control.facts import Answer, read_facts, seconds_lacking
+from m3desk.control.facts import Answer, read_facts, resolved, seconds_lacking
 from m3desk.control.follow_up import Chat, follow_up, refers_back
 from m3desk.control.query import Note, ParsedQuestion, fitting, names_of, overlap
 from m3desk.control.quoting import absent, quote, quoted, scene, supported, wants_all
@@ -72,6 +72,7 @@ def answer(
     if not asked.spans and (lacking := next((n for n in asked.notes if n.kind == "no_clip"), None)) is not None:
         yield from _give(ask, Answer((Part(say("no_clip", asked.language, note=lacking.text)),), found=False), search, READ, begun)
         return
+    asked = resolved(asked, search, before)
     composed = read_facts(asked, search, before)
     if composed is not None and asked.sexed and not asked.people:
         asked = replace(asked, notes=(*asked.notes, Note("sexed", say("sexed", asked.language))))

@@ -48,7 +48,8 @@ class ParsedQuestion:
     `people`: persons it names, in order. `spans`: time spans of sources it names (clips included). `order`: it asks for the first or last
     match. `follows`: it asks for what comes next in its time span. `without`: persons that it leaves out ("who else"). `about`: those of
     `people` that something is said about; `to`: whom it is said to. `beside`: it asks for what comes right before or after these people.
-    `negated`: it asks for what does not happen. `sexed`: it asks of men or women, whom the evidence does not tell apart.
+    `relative`: it asks of the time before or after these people first appear (False) or speak (True). `negated`: it asks for what does not
+    happen. `sexed`: it asks of men or women, whom the evidence does not tell apart.
     """
 
     text: str
@@ -65,6 +66,7 @@ class ParsedQuestion:
     about: tuple[str, ...] = ()
     to: tuple[str, ...] = ()
     beside: Literal["before", "after"] | None = None
+    relative: tuple[Literal["before", "after"], bool, tuple[str, ...]] | None = None
     negated: bool = False
     sexed: bool = False
 
@@ -241,6 +243,11 @@ def read(
     named, rest, mentions = _people(text, names or NameFinder.of(people), PLACEHOLDER[language])
     about, to = _at_places(_ABOUT, rest, mentions), _at_places(_TO, rest, mentions)
     beside, rest = _beside(rest)
+    relative: tuple[Literal["before", "after"], bool, tuple[str, ...]] | None = None
+    if beside is None and (when := _RELATIVE.search(rest)) is not None:
+        whom = _at_places(_RELATIVE, rest, mentions)
+        relative = (_side(when), bool(when["said"] or when["said_zh"]), whom)
+        named, rest = [p for p in named if p not in whom], f"{rest[: when.start()]} {rest[when.end() :]}"
     known = clips if isinstance(clips, Mapping) else {c.id: c for c in clips}
     clip_ids, rest, notes = _clips(rest, sources, known)
     source = span.source if span else sources[-1].id if sources else None
@@ -272,6 +279,7 @@ def read(
         about=about,
         to=tuple(p for p in to if p not in about),
         beside=beside,
+        relative=relative,
         negated=negated,
         sexed=_SEXED.search(QUOTED.sub("", rest)) is not None,
     )
@@ -330,9 +338,13 @@ _TO = re.compile(
 """Whom something is said to."""
 
 
+_NO_PEOPLE = frozenset(("en", "zh", "said", "said_zh"))
+"""Groups that hold no people."""
+
+
 def _at_places(pattern: re.Pattern[str], rest: str, mentions: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     """Return the people who stand where a pattern has a group."""
-    spans = [m.span(name) for m in pattern.finditer(rest) for name, found in m.groupdict().items() if found]
+    spans = [m.span(name) for m in pattern.finditer(rest) for name in m.groupdict() if name not in _NO_PEOPLE and m[name]]
     return tuple(dict.fromkeys(who for at, who in mentions if any(a <= at < b for a, b in spans)))
 
 
@@ -345,6 +357,15 @@ _BESIDE = re.compile(
 """Who comes right before or after somebody."""
 
 
+_RELATIVE = re.compile(
+    rf"\b(?P<en>before|after) (?P<who>{_MANY}) (?:(?:first|starts?|started|begins?|began|has|had) (?:to )?)?"
+    rf"(?:(?P<said>{_SPEAK})|(?:is (?:first )?)?{_SHOW})(?: (?:into view|in|up|for the first time))?(?=\W*$|\s*,)"
+    rf"|在?(?P<who_zh>{_MANY})(?:第一次)?(?:(?P<said_zh>说完?话|讲完?话|发言|开口|说完)|出现|进来|露面)(?:了)?[之以]?(?P<zh>[前后])",
+    re.IGNORECASE,
+)
+"""A time before or after somebody comes or speaks."""
+
+
 def _beside(rest: str) -> tuple[Literal["before", "after"] | None, str]:
     """Return whether a question is about who speaks or comes right before or after somebody, and the question without that."""
     match = _BESIDE.search(rest)
@@ -354,7 +375,12 @@ def _beside(rest: str) -> tuple[Literal["before", "after"] | None, str]:
     bare = _order(without, None)[1]
     if next((intent for intent, pattern in _COMPILED if pattern.search(bare)), None) not in ("who", "who_speaks"):
         return None, rest
-    return ("before" if (match["en"] or "").lower() == "before" or match["zh"] == "前" else "after"), without
+    return _side(match), without
+
+
+def _side(match: re.Match[str]) -> Literal["before", "after"]:
+    """Return which side of somebody a match names."""
+    return "before" if (match["en"] or "").lower() == "before" or match["zh"] == "前" else "after"
 
 
 def names_of(person: Person) -> list[str]:

@@ -66,7 +66,7 @@ def quote(asked: ParsedQuestion, hits: Sequence[Hit], search: Search, *, instead
     lead = say("quoting_instead" if instead else "quoting", asked.language)
     if wants_all(asked, search):
         return scene(asked, search, lead)
-    good = supported(hits, asked, search)
+    good = [h for h in supported(hits, asked, search) if not _of_others(h.sentence, asked)]
     if asked.intent == "on_screen" and (kind := kind_asked(asked.plain)) not in (None, "sign") and not beyond(asked, search):
         held = of_kind(kind, [h.sentence.shown for h in good])
         good = [h for h, fits in zip(good, held, strict=True) if fits]
@@ -80,6 +80,11 @@ def quote(asked: ParsedQuestion, hits: Sequence[Hit], search: Search, *, instead
     if asked.order is not None:
         chosen.sort(key=lambda s: (s.source, s.start), reverse=asked.order == "last")
     return Answer((Part(lead), *quoted(chosen)))
+
+
+def _of_others(sentence: StoredSentence, asked: ParsedQuestion) -> bool:
+    """Return whether a sentence tells what others than the people of a question do; what others say may be of them."""
+    return bool(asked.people and sentence.people) and set(asked.people).isdisjoint(sentence.people) and not sentence.quoted
 
 
 def quoted(sentences: Sequence[StoredSentence]) -> list[Part]:

@@ -156,6 +156,58 @@ def test_a_negation_a_comparison_and_a_sex_are_not_passed_over(tmp_path, questio
     assert answer or "not heard" not in done.answer
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "times"),
+    [
+        ("What does Dan say?", "Dan is not heard saying anything. One voice without a known face may be theirs: Eve [00:10].", [10]),
+        ("Who speaks longer, Ann or Dan?", "Dan: not heard speaking. One voice without a known face may be theirs: Eve [00:10].", [24, 10]),
+        ("Dan说了什么？", "没有听到Dan说话。另有一个声音不知道是谁的，可能就是他们的：Eve [00:10]。", [10]),
+    ],
+)
+def test_a_voice_without_a_face_may_be_of_somebody_in_view(tmp_path, question, answer, times):
+    reader = discussion()
+    reader._people += [person(4, "Dan", heard=False), person(5, "Eve", seen=False), person(6, "Fay", seen=False)]
+    reader.see(4, 9, 12)
+    reader.hear(5, "See you.", 10, 11)
+    reader.hear(6, "Bye.", 70, 71)
+    done, _ = run(reader, tmp_path, question)
+    assert answer in " ".join(done.answer.split()) and at(done) == times
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "times"),
+    [
+        ("What is said before Ann speaks?", "Bob says: “Good morning.” [00:01]\n(Before “Ann Lee speaks” is read as before 00:04.)", [1]),
+        ("What is said after Person 3 appears?", "After “Person 3 is seen” is read as after 00:20.", [21, 24, 30]),
+        ("What happens after Ann speaks?", "After “Ann Lee speaks” is read as after 00:06.", None),
+        ("Ann Lee说话之前说了什么？", "Bob说：“Good morning.” [00:01]\n(“Ann Lee说话之前”指00:04之前。)", [1]),
+        (
+            "Person 3出现之后Ann Lee说了什么？",
+            "Ann Lee说：“It is behind Bob. Mind the step.” [00:24]\n(“Person 3出现之后”指00:20之后。)",
+            [24],
+        ),
+        ("What does Bob say after Person 9 speaks?", "nothing in it shows", None),
+    ],
+)
+def test_a_time_may_be_named_by_who_comes_or_speaks(tmp_path, question, answer, times):
+    done, _ = run(discussion(), tmp_path, question)
+    assert answer in done.answer or (not times and "says" not in done.answer)
+    assert times in (None, at(done))
+
+
+def test_what_others_do_is_not_quoted_of_somebody(tmp_path):
+    reader = english()
+    reader.tell("@ is seen, in dark clothes.", 12, 14, who=[3])
+    done, _ = run(reader, tmp_path, "Which dark clothes is Ann in?")
+    assert not done.found
+    assert run(reader, tmp_path / "3", "Which dark clothes is Person 3 in?")[0].found
+
+
+def test_when_a_name_is_shown_is_told_by_its_caption(tmp_path):
+    done, _ = run(english(), tmp_path, "When is Jeff's name shown?")
+    assert done.answer == "Person 2 is introduced as Jeff Steen: “Host JEFF STEEN” [00:04]" and at(done) == [4]
+
+
 def test_where_everybody_speaks_nobody_is_silent(tmp_path):
     reader = MadeReader(person(1, "Ann Lee"))
     reader.see(1, 0, 5)
