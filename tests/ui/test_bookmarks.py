@@ -10,7 +10,6 @@ from m3desk_ui.timeline.bookmarks_dialog import BookmarksDialog
 from m3desk_ui.timeline.canvas import GUTTER
 from m3desk_ui.timeline.view import TimelineView
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from tests.ui.fakes import FakeDesk
@@ -54,7 +53,7 @@ def test_while_no_picture_is_shown_a_bookmark_is_refused_with_a_word(
     hub: Hub, desk: FakeDesk, qtbot: QtBot, view: TimelineView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(QInputDialog, "getMultiLineText", lambda *_: asked.append("note") or ("", False))
+    monkeypatch.setattr(plain, "_typed", lambda *_: asked.append("note"))
     hub.selection.forget()
     for add_one in (lambda: marking.add(hub), lambda: marking.add_with_note(hub, view)):
         with qtbot.waitSignal(hub.notice) as told:
@@ -66,8 +65,8 @@ def test_while_no_picture_is_shown_a_bookmark_is_refused_with_a_word(
 def test_with_a_note_but_without_words_it_is_added_and_cancelled_it_is_not(
     hub: Hub, qtbot: QtBot, view: TimelineView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers = [("", False), (" ", True)]
-    monkeypatch.setattr(QInputDialog, "getMultiLineText", lambda *_: answers.pop(0))
+    answers = [None, " "]
+    monkeypatch.setattr(plain, "_typed", lambda *_: answers.pop(0))
     marking.add_with_note(hub, view)
     marking.add_with_note(hub, view)
     qtbot.waitUntil(lambda: [(b.start, b.note) for b in view.bookmarks] == [(20 * S, "")], timeout=30_000)

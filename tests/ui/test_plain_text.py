@@ -493,7 +493,8 @@ ALLOWED = {
     ("saving.py", "escape"),  # into files: SVG and GraphML
     ("turn.py", "escape"),  # re.escape
 }
-TITLED = {"addAction", "addMenu", "QAction", "QPushButton", "QCheckBox", "QRadioButton", "QGroupBox", "QDockWidget", "setWindowTitle",
+TITLED = {"addAction", "addMenu", "QAction", "QPushButton", "DangerButton",
+          "QCheckBox", "QRadioButton", "QGroupBox", "QDockWidget", "setWindowTitle",
           "addTab", "setTabText", "addButton", "addItem", "setAccessibleName", "setAccessibleDescription",
           "setPlaceholderText"}  # fmt: skip
 

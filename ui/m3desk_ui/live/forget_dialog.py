@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from m3desk.domain.clip import clock
 from m3desk.errors import sentence_of
-from m3desk_ui.look import plain, theme
+from m3desk_ui.look import plain
+from m3desk_ui.look.danger_button import DangerButton
 from m3desk_ui.look.numbers import WholeNumber
 
 if TYPE_CHECKING:
@@ -56,9 +57,7 @@ class ForgetDialog(QDialog):
         final.setWordWrap(True)
         final.setProperty("muted", True)
         ends = QDialogButtonBox()
-        self.go = QPushButton(self.tr("Forget"))
-        self.go.setStyleSheet(f"color: {theme.colours().bad};")
-        self.go.setAutoDefault(False)
+        self.go = DangerButton(self.tr("Forget"))
         self.go.setEnabled(False)
         ends.addButton(self.go, QDialogButtonBox.ButtonRole.DestructiveRole)
         self.cancel = ends.addButton(self.tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QHBoxLayout, QListWidget, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QHBoxLayout, QListWidget, QVBoxLayout, QWidget
 
 from m3desk.domain.clip import clock
 from m3desk.errors import sentence_of
-from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.look import plain, texts
+from m3desk_ui.look.danger_button import DangerButton
 from m3desk_ui.look.numbers import WholeNumber
 
 if TYPE_CHECKING:
@@ -55,9 +56,7 @@ class RetentionDialog(QDialog):
         self.found = QListWidget()
         self.found.setAccessibleName(self.tr("What would be deleted"))
         self.found.setMinimumHeight(140)
-        self.go = QPushButton(self.tr("Delete"))
-        self.go.setStyleSheet(f"color: {theme.colours().bad};")
-        self.go.setAutoDefault(False)
+        self.go = DangerButton(self.tr("Delete"))
         self.go.setEnabled(False)
         self.go.clicked.connect(self.delete)
         ends = QDialogButtonBox()

@@ -26,11 +26,24 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPixmap,
     QResizeEvent,
+    QShortcut,
     QStandardItem,
     QTextDocument,
 )
-from PySide6.QtWidgets import QInputDialog, QLabel, QListWidgetItem, QMenu, QMessageBox, QTextBrowser, QToolTip, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QInputDialog,
+    QLabel,
+    QListWidgetItem,
+    QMenu,
+    QMessageBox,
+    QPlainTextEdit,
+    QTextBrowser,
+    QToolTip,
+    QWidget,
+)
 
+from m3desk_ui.look.danger_button import DangerButton
 from m3desk_ui.look.growing_text import GrowingText
 
 ENTRY, LINE, PARAGRAPH, TIP = 60, 240, 20_000, 1200
@@ -407,7 +420,8 @@ def box(parent: QWidget, icon: QMessageBox.Icon, head: str, question: object, mo
 def sure(parent: QWidget, head: str, question: object, more: object, yes: str) -> bool:
     """Ask for confirmation before something is lost; return the answer. Enter and Escape mean Cancel."""
     asked = box(parent, QMessageBox.Icon.Warning, head, question, more)
-    go = asked.addButton(entry(yes), QMessageBox.ButtonRole.DestructiveRole)
+    go = DangerButton(entry(yes))
+    asked.addButton(go, QMessageBox.ButtonRole.DestructiveRole)
     asked.setDefaultButton(asked.addButton(QMessageBox.StandardButton.Cancel))
     asked.exec()
     return asked.clickedButton() is go
@@ -415,12 +429,27 @@ def sure(parent: QWidget, head: str, question: object, more: object, yes: str) -
 
 def written(parent: QWidget, head: str, question: str) -> str | None:
     """Let the user write a text, which may be empty; None if cancelled."""
-    now, good = QInputDialog.getMultiLineText(parent, title(head), question, "")
-    return now.strip() if good else None
+    now = _typed(parent, head, question, "")
+    return None if now is None else now.strip()
 
 
 def edited(parent: QWidget, head: str, question: str, before: str, *, may_be_empty: bool = False) -> str | None:
     """Let the user edit a text; None if cancelled or unchanged, and if emptied, unless it `may_be_empty`."""
     shown = paragraph(before, len(before) + 1)
-    now, good = QInputDialog.getMultiLineText(parent, title(head), question, shown)
-    return now.strip() if good and (may_be_empty or now.strip()) and now.strip() != shown.strip() else None
+    now = _typed(parent, head, question, shown)
+    return now.strip() if now is not None and (may_be_empty or now.strip()) and now.strip() != shown.strip() else None
+
+
+def _typed(parent: QWidget, head: str, question: str, before: str) -> str | None:
+    """Let the user type lines; None if cancelled. Enter begins a line and Ctrl+Enter is OK; Tab leaves the text, which Qt's would keep."""
+    asked = QInputDialog(parent)
+    asked.setOption(QInputDialog.InputDialogOption.UsePlainTextEditForTextInput)
+    asked.setWindowTitle(title(head))
+    asked.setLabelText(question)
+    asked.setTextValue(before)
+    text = asked.findChild(QPlainTextEdit)
+    assert text is not None
+    text.setTabChangesFocus(True)
+    for keys in ("Ctrl+Return", "Ctrl+Enter"):
+        QShortcut(QKeySequence(keys), asked, asked.accept)
+    return asked.textValue() if asked.exec() == QDialog.DialogCode.Accepted else None

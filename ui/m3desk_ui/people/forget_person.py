@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QProgressBar,
-    QPushButton,
     QRadioButton,
     QVBoxLayout,
     QWidget,
@@ -24,7 +23,8 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from m3desk.errors import sentence_of
-from m3desk_ui.look import links, plain, texts, theme
+from m3desk_ui.look import links, plain, texts
+from m3desk_ui.look.danger_button import DangerButton
 from m3desk_ui.people.people_list import fallback_head, initial
 
 if TYPE_CHECKING:
@@ -87,9 +87,7 @@ class ForgetPerson(QDialog):
         self.busy.setAccessibleName(self.tr("Forgetting, and searching for traces"))
         self.busy.hide()
         self.buttons = QDialogButtonBox()
-        self.go = QPushButton(self.tr("Forget"))
-        self.go.setStyleSheet(f"color: {theme.colours().bad};")
-        self.go.setAutoDefault(False)
+        self.go = DangerButton(self.tr("Forget"))
         self.go.setEnabled(False)
         self.go.clicked.connect(self.forget)
         self.buttons.addButton(self.go, QDialogButtonBox.ButtonRole.DestructiveRole)

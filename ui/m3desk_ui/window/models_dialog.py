@@ -216,6 +216,8 @@ class ModelsDialog(QDialog):
         self.missing.hide()
         close = QPushButton(self.tr("Close"), self)
         close.clicked.connect(self.accept)
+        close.setDefault(True)
+        close.setFocus()  # else Enter downloads a gigabyte
         foot = QHBoxLayout()
         foot.addWidget(self.state, 1)
         foot.addWidget(self.missing)

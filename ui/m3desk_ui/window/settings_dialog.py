@@ -175,6 +175,7 @@ class SettingsDialog(QDialog):
         area.setMinimumWidth(wanted.width() + area.verticalScrollBar().sizeHint().width())
         whole = wanted.height() + ends.sizeHint().height() + 3 * column.spacing() + 30
         self.resize(self.minimumSizeHint().width(), min(whole, self.screen().availableGeometry().height() - TITLE_BAR))
+        next(iter(self.fields.values())).setFocus()  # else Save has it, and Tab begins at the end
 
     def _memory(self, path: str) -> QWidget:
         """Return the facts about the open memory: where it is stored, and who can read it."""
