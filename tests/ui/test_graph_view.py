@@ -418,6 +418,17 @@ def test_labels_do_not_cover_each_other_or_leave_the_widget() -> None:
     assert room.spot(390.0, 10.0, 12.0, 390.0, 14.0, must=True) is None
 
 
+def test_labels_of_found_nodes_cover_nodes_but_not_each_other() -> None:
+    room = Room(400, 300)
+    room.mark(np.array([[200.0, 150.0]]), np.array([150.0]))  # nodes everywhere
+    assert room.spot(200.0, 150.0, 12.0, 90.0, 14.0) is None
+    spots = [room.spot(180.0 + 3 * k, 140.0 + 2 * k, 12.0, 90.0, 14.0, must=True) for k in range(12)]
+    boxes = [s for s in spots if s is not None]
+    assert 2 <= len(boxes) < 12
+    for i, (x, y) in enumerate(boxes):
+        assert all(abs(x - u) >= 90 or abs(y - v) >= 14 for u, v in boxes[:i])
+
+
 def test_the_list_says_the_same_and_the_picture_is_written(qtbot: QtBot, hub: Hub, tmp_path: Path) -> None:
     view = opened(qtbot, hub)
     view.bar.as_list.setChecked(True)

@@ -6,8 +6,11 @@ from concurrent.futures import Future
 
 import pytest
 from m3desk_ui.hub.bridge import Hub
+from m3desk_ui.timeline.canvas import state_in
 from m3desk_ui.timeline.strip import Strip
 from m3desk_ui.timeline.view import TimelineView
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from m3desk.events import Erased
@@ -95,3 +98,14 @@ def test_one_picture_is_asked_for_at_a_time_and_those_no_longer_wanted_are_dropp
     assert len(waiting) == 1
     strip.want([("s1", 5), ("s2", 5)], 70)
     assert [m for m, _ in waiting] == [("s1", 1), ("s2", 5)]
+
+
+def test_the_state_of_a_clip_is_said_in_words_that_fit(qapp: QApplication) -> None:
+    metrics = QFontMetricsF(qapp.font())
+    wide = metrics.horizontalAdvance("being memorized")
+    assert state_in(metrics, "working", wide) == "being memorized"
+    for state in ("working", "queued", "failed", "skipped"):
+        said = {state_in(metrics, state, width) for width in range(int(wide) + 20)}
+        assert "…" in said and "" in said
+        assert all(metrics.horizontalAdvance(state_in(metrics, state, width)) <= width for width in range(int(wide) + 20))
+    assert state_in(metrics, "working", wide - 1) == "memorizing"

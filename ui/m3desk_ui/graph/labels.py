@@ -27,6 +27,8 @@ NEW = 40
 MARKED = 700
 """Nodes that labels keep clear of; the least important of a crowd may be covered."""
 MARKED_MOVING = 150
+GROUND = 3
+"""Pixels left and right of a label's words that its own ground covers."""
 TRIED = 3 * MOST
 """Nodes in view that are looked at for a label, the most important first."""
 STEP = 7.0
@@ -39,6 +41,8 @@ class Room:
     def __init__(self, width: int, height: int) -> None:
         self._width, self._height = width - 2, height - 2
         self.lines = [0] * (int(height / STEP) + 2)
+        self.texts = [0] * len(self.lines)
+        """Cells of labels only: what `must` covers nothing of."""
 
     def mark(self, place: NDArray[np.float64], half: NDArray[np.float64]) -> None:
         """Take the squares around (n, 2) places, `half` (n,) pixels to each side."""
@@ -54,7 +58,7 @@ class Room:
     def spot(self, x: float, y: float, off: float, long_: float, tall: float, *, must: bool = False) -> tuple[float, float] | None:
         """Return the corner of a label beside a node at x, y and take its cells: right, left, below or above, `off` pixels away.
 
-        None where there is no room; `must` covers what is there, but never leaves the widget.
+        None where there is no room; `must` covers nodes, but no other label, and never leaves the widget.
         """
         for left, top in (
             (x + off, y - tall / 2),
@@ -67,15 +71,16 @@ class Room:
             x0 = int(left / STEP)
             bits = ((1 << (int((left + long_) / STEP) - x0 + 1)) - 1) << x0
             rows = range(int(top / STEP), int((top + tall) / STEP) + 1)
-            if not must and self._taken(rows, bits):
+            if self._taken(self.texts if must else self.lines, rows, bits):
                 continue
             for row in rows:
                 self.lines[row] |= bits
+                self.texts[row] |= bits
             return left, top
         return None
 
-    def _taken(self, rows: range, bits: int) -> bool:
-        lines = self.lines
+    @staticmethod
+    def _taken(lines: list[int], rows: range, bits: int) -> bool:
         for row in rows:  # noqa: SIM110  (a generator costs twice as much here)
             if lines[row] & bits:
                 return True
@@ -159,7 +164,8 @@ class Labels:
     ) -> bool:
         """Write labels where they cover neither a node nor another label; say whether some still wait to be prepared.
 
-        Labels of `must` are written whatever they cover, on a ground of their own. `all_kinds`: however far away.
+        Labels of `must` are written on a ground of their own whatever nodes they cover, as long as they cover no other label: the ring
+        still marks those that get none. `all_kinds`: however far away.
         """
         self._new = 0
         misses = written = 0
@@ -169,15 +175,17 @@ class Labels:
                 continue
             label = self._label(scene, row)
             x, y = float(place[row, 0]), float(place[row, 1])
-            spot = room.spot(x, y, float(sizes[row]) / 2 + (9 if row in must else 4), label.long, self._tall, must=row in must)
+            edge = GROUND if row in must else 0
+            off = float(sizes[row]) / 2 + (9 - GROUND if row in must else 4)
+            spot = room.spot(x, y, off, label.long + 2 * edge, self._tall, must=row in must)
             if spot is None:
-                misses += 1
+                misses += row not in must
             else:
                 if row in must:
-                    painter.fillRect(QRectF(spot[0] - 3, spot[1] - 1, label.long + 6, self._tall + 2), look.ground)
+                    painter.fillRect(QRectF(spot[0], spot[1], label.long + 2 * edge, self._tall), look.ground)
                 painter.setFont(label.font)
                 painter.setPen(look.text)
-                painter.drawStaticText(QPointF(*spot), label.text)
+                painter.drawStaticText(QPointF(spot[0] + edge, spot[1]), label.text)
                 written += 1
             if written >= MOST or misses >= MISSES:
                 return False

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
 from m3desk_ui.look import plain
 
-ROOM = 18
-"""Pixels of the line's width that no letter gets."""
+ROOM = 22
+"""Pixels of the line's width that no letter gets: border and padding of the style (16), Qt's own margin (4), and 2 for rounding."""
 
 
 class SearchField(QLineEdit):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -74,6 +74,12 @@ VISIBLE_STEP = 0.4
 def file_name(uri: str) -> str:
     """Return what a source is called on the ruler."""
     return plain.line(uri.replace("\\", "/").rsplit("/", 1)[-1], plain.ENTRY)
+
+
+def state_in(metrics: QFontMetricsF, state: str, width: float) -> str:
+    """Return the state of a clip in the longest words that are no wider than this; "" if there is room for none."""
+    words = (texts.source_state(state), QCoreApplication.translate("TimelineCanvas", "memorizing") if state == "working" else "", "…")
+    return next((w for w in words if w and metrics.horizontalAdvance(w) <= width), "")
 
 
 class TimelineCanvas(QWidget):
@@ -522,14 +528,15 @@ class TimelineCanvas(QWidget):
         }.get(clip.state, (c.line, False))  # fmt: skip
         strip = QRectF(r.x(), r.bottom() - 4, r.width(), 4)
         p.fillRect(strip, QColor(colour) if dense else QColor(c.line))
+        room = r.adjusted(4, 0, -4, -4)
         if clip.state == "queued" and clip.id in self.watched:
             done = max(0.0, min(1.0, (self.watched[clip.id] - clip.start) / max(1, clip.end - clip.start)))
             p.fillRect(QRectF(strip.x(), strip.y(), strip.width() * done, 4), QColor(c.accent))
             p.setPen(QColor(c.accent))
-            p.drawText(r.adjusted(6, 0, -4, -4), Qt.AlignmentFlag.AlignCenter, texts.source_state("working") if r.width() > 90 else "…")
-        elif clip.state in ("failed", "skipped") or (clip.state == "queued" and r.width() > 50):
+            p.drawText(room, Qt.AlignmentFlag.AlignCenter, state_in(QFontMetricsF(p.font()), "working", room.width()))
+        elif clip.state in ("failed", "skipped", "queued"):
             p.setPen(QColor(c.muted if clip.state == "queued" else colour))
-            p.drawText(r.adjusted(6, 0, -4, -4), Qt.AlignmentFlag.AlignCenter, texts.source_state(clip.state))
+            p.drawText(room, Qt.AlignmentFlag.AlignCenter, state_in(QFontMetricsF(p.font()), clip.state, room.width()))
 
     def _paint_forgotten(self, p: QPainter) -> None:
         """Hatch what was forgotten: nothing is kept of it, and nothing will be."""
