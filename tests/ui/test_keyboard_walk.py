@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from m3desk_ui.chat.turn import ChatTurn
+from m3desk_ui.look.focus_ring import FocusRing
 from m3desk_ui.people.person_picker import PersonPicker
 from m3desk_ui.people.split_board import SplitBoard
 from m3desk_ui.people.voice_links import VoiceLinks
@@ -14,7 +16,7 @@ from m3desk_ui.window.main_window import MainWindow
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QTabBar, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QScrollArea, QTabBar, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
@@ -399,3 +401,62 @@ def test_who_was_found_by_search_can_be_named_and_merged_at_once(opened: Walk) -
 def _is_person(palette: Any) -> bool:
     item = palette.tree.currentItem()
     return item is not None and item.data(0, Qt.ItemDataRole.UserRole).group == "people"
+
+
+def test_who_was_found_by_search_is_shown_in_place_of_somebody_elses_page_and_escape_leads_back(opened: Walk) -> None:
+    people: Any = opened.window.dock_area.views["people"]
+    people.list.setFocus()
+    opened.press(Key.Key_Down, Key.Key_Return)
+    opened.qtbot.waitUntil(lambda: people.stack.currentWidget() is people.page, timeout=30_000)
+    opened.press(Key.Key_K, held=Mods.ControlModifier)
+    palette = opened.window.palette_
+    assert palette is not None
+    opened.qtbot.waitUntil(lambda: bool(palette._index.people), timeout=30_000)
+    palette.search.setText("李梅")
+    opened.qtbot.waitUntil(lambda: _is_person(palette), timeout=30_000)
+    QTest.keyClick(palette.search, Key.Key_Return)
+    opened.qtbot.waitUntil(lambda: people.page.person_id == "person_4", timeout=30_000)
+    opened.qtbot.waitUntil(lambda: (w := opened.window.focusWidget()) is not None and people.page.isAncestorOf(w), timeout=30_000)
+    QTest.keyClick(opened.window.focusWidget(), Key.Key_Escape)
+    assert people.stack.currentIndex() == 0 and opened.window.focusWidget() is people.list
+
+
+def test_a_citation_of_an_answer_is_reached_and_followed(opened: Walk) -> None:
+    chat: Any = opened.window.dock_area.views["chat"]
+    opened.press(Key.Key_L, held=Mods.ControlModifier)
+    opened.qtbot.waitUntil(lambda: QApplication.focusWidget() is chat.question, timeout=30_000)
+    opened.write("Who asked for tea?")
+    opened.press(Key.Key_Return)
+    turn = lambda: chat.findChildren(ChatTurn)[-1]  # noqa: E731
+    opened.qtbot.waitUntil(lambda: turn().question.startswith("Who asked") and turn().done is not None, timeout=30_000)
+    followed: list[str] = []
+    turn().followed.connect(followed.append)
+    for _ in range(4):
+        opened.press(Key.Key_Tab, held=Mods.ShiftModifier)
+        if QApplication.focusWidget() is turn().answer:
+            break
+    assert QApplication.focusWidget() is turn().answer, "it stands right above the question"
+    for _ in range(3):
+        opened.press(Key.Key_Return)
+        if followed:
+            break
+        opened.press(Key.Key_Tab)
+    assert followed and QApplication.focusWidget() is turn().answer
+
+
+def test_the_ring_stays_where_its_widget_can_be_seen(qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.resize(300, 300)
+    area = QScrollArea(window)
+    area.setGeometry(20, 20, 200, 100)
+    field = QLineEdit()
+    field.setFixedSize(150, 400)
+    area.setWidget(field)
+    ring = FocusRing(window)
+    window.show()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow, timeout=30_000)
+    field.setFocus()
+    ring.moving(False)
+    assert ring.isVisible() and area.geometry().adjusted(-2, -2, 2, 2).contains(ring.geometry())

@@ -242,6 +242,7 @@ class ChatTurn(QFrame):
     download_wanted = Signal()
     again_wanted = Signal(str)
     """The question of an answer that is out of date."""
+    stops_changed = Signal()
 
     def __init__(self, question: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -295,12 +296,17 @@ class ChatTurn(QFrame):
         if self.done is not None:
             self._show_done(self.done)
 
+    def stops(self) -> list[QWidget]:
+        """Return what Tab goes through: the rounds, the answer with its citations, and the line below."""
+        return [*(part for row in self.findChildren(Round) for part in (row.head, row.body)), self.answer, self.foot]
+
     def take(self, event: object) -> None:
         """Take the next event of this question."""
         if isinstance(event, events.AskRound):
             row = Round(event, self)
             row.body.linkActivated.connect(self.followed)
             self.rounds.addWidget(row)
+            self.stops_changed.emit()
             self._doing = self._next_step(event)
             self._show_doing()
         elif isinstance(event, events.AskWaits):  # for the last seconds of a live source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QStringListModel, Qt, QTimer
@@ -311,7 +312,16 @@ class ChatView(QWidget):
         turn.download_wanted.connect(self.download_model)
         turn.again_wanted.connect(self.ask)
         self._column.insertWidget(self._column.count() - 1 if at is None else at, turn)
+        turn.stops_changed.connect(self._order_stops)
+        self._order_stops()
         return turn
+
+    def _order_stops(self) -> None:
+        """Let Tab go through the answers in the order in which they stand: Qt puts what is made later behind the whole window."""
+        places = (self._column.itemAt(i) for i in range(self._column.count()))
+        turns = [w for place in places if place is not None and isinstance(w := place.widget(), ChatTurn)]
+        for before, after in pairwise([self.earlier, *(stop for turn in turns for stop in turn.stops())]):
+            self.setTabOrder(before, after)
 
     # ------------------------------------------------------------ asking
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from m3desk_ui.look import theme
+from m3desk_ui.look.on_show import seen_part
 
 WIDTH = 2
 """Width of the ring in pixels."""
@@ -52,7 +53,9 @@ class FocusRing(QWidget):
         window = self.parentWidget()
         if self._of is None or window is None:
             return
-        area = QRect(self._of.mapTo(window, self._of.rect().topLeft()), self._of.size())
+        seen = seen_part(self._of)
+        seen = self._of.rect() if seen.isEmpty() else seen  # about to be scrolled or shown
+        area = QRect(self._of.mapTo(window, seen.topLeft()), seen.size())
         self.setGeometry(area.adjusted(-WIDTH, -WIDTH, WIDTH, WIDTH).intersected(window.rect()))
         inner = self.rect().adjusted(WIDTH, WIDTH, -WIDTH, -WIDTH)
         self.setMask(QRegion(self.rect()).subtracted(QRegion(inner)))

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDockWidget,
@@ -95,6 +95,7 @@ class PeopleView(QWidget):
         hub.engine_ready.connect(self._undoable)
         hub.themed.connect(self._themed)
         hub.selection.selected.connect(self._follow)
+        hub.selection.wanted.connect(self._wanted)
         self._themed()
         if hub.desk is not None:
             self.following.restart()
@@ -299,6 +300,24 @@ class PeopleView(QWidget):
         elif people:
             keep = next((p for p in people if p.name is not None), people[0])
             self.ask_merge(keep.id, *(p.id for p in people if p is not keep))
+
+    def _wanted(self, what: str) -> None:
+        """Show who was chosen elsewhere, in place of somebody else's page or of the questions."""
+        kind, id_ = self.hub.selection.current
+        if what != "people" or kind != "person" or self.stack.currentIndex() == 0:
+            return
+        if self.stack.currentWidget() is self.page:
+            self.open_page(id_)
+        else:
+            self.show_list()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go back to the list by Escape."""
+        if event.key() == Qt.Key.Key_Escape and self.stack.currentIndex() != 0:
+            self.show_list()
+            self.list.setFocus()
+        else:
+            super().keyPressEvent(event)
 
     def open_page(self, person: str) -> None:
         """Show the page of a person."""
