@@ -12,7 +12,7 @@ from m3desk.domain.consolidation import compared, whole
 from m3desk.domain.identity import mean_of, similarity
 from m3desk.domain.linkage import average_linkage
 from m3desk.domain.log import ObservationType
-from m3desk.domain.questions.splits import _unit, least_likely, least_similar
+from m3desk.domain.questions.splits import OUTLIER_WIDTH, _unit, least_likely, least_similar, outlier
 
 
 def _observations(dice: np.random.Generator, count: int) -> list[np.ndarray]:
@@ -89,3 +89,15 @@ def _plainly(cosines: np.ndarray, groups: list[list[int]]) -> list[list[int]]:
         i, k = max(pairs, key=lambda p: (round(float(cosines[np.ix_(groups[p[0]], groups[p[1]])].mean(dtype=float)), 6), -p[0], -p[1]))
         groups = [sorted(g + groups[k]) if n == i else g for n, g in enumerate(groups) if n != k]
     return groups
+
+
+def test_the_outlier_of_a_voice_is_judged_by_its_recordings_and_without_evidence_by_similarity() -> None:
+    rule = replace(VOICES, space=Space(np.zeros(16, np.float32), np.eye(16, dtype=np.float32)))
+    dice = np.random.default_rng(4)
+    blocks = [_unit(dice.normal(size=(2, 16)).astype(np.float32) + 1) for _ in range(4)]
+    for sources in (["s1"] * 4, ["s1", "s1", "s2", "s2"]):
+        place, ratio = least_likely(blocks, sources, [1.0, 2.0, 3.0, 4.0], rule)
+        assert outlier(blocks, sources, [1.0, 2.0, 3.0, 4.0], rule) == (place, pytest.approx(1 / (1 + np.exp(ratio))))
+    place, cosine = least_similar(blocks, rule)
+    alike = outlier(blocks, ["s1"] * 4, [1.0] * 4, replace(rule, evidence=None))
+    assert alike == (place, pytest.approx(1 / (1 + np.exp((cosine - rule.equal_odds) / (OUTLIER_WIDTH * rule.margin)))))

@@ -9,10 +9,10 @@ promise "yes".
 
 from __future__ import annotations
 
-import math
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,8 +23,9 @@ from m3desk.calibrated import calibrated
 from m3desk.domain.calibration import Calibration
 from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import Floats
+from m3desk.domain.ids import source_of
 from m3desk.domain.questions.facts import LEAST
-from m3desk.domain.questions.splits import OUTLIER_WIDTH, least_likely, least_similar
+from m3desk.domain.questions.splits import outlier
 
 CONVERSATIONS, ROOMS = {False: 30, True: 60}, {False: 10, True: 20}
 """Recordings of each kind, of validation and of calibration."""
@@ -48,14 +49,12 @@ def voices(calibrating: bool) -> Iterator[list[tuple[Judged, Floats]]]:
 
 def asked(voice: Sequence[tuple[Judged, Floats]], rule: Calibration) -> Iterator[tuple[float, bool]]:
     """Yield the probability and the truth, by ratio and by similarity alone."""
-    blocks = [rows for _, rows in voice]
     true = Counter(j.true for j, _ in voice)
+    sources = [source_of(j.utterance.id) for j, _ in voice]
     seconds = [(j.utterance.end - j.utterance.start) / MICROSECOND for j, _ in voice]
-    place, ratio = least_likely(blocks, ["s1"] * len(voice), seconds, rule)
-    other, cosine = least_similar(blocks, rule)
-    odds = ((place, -ratio), (other, (rule.equal_odds - cosine) / (OUTLIER_WIDTH * rule.margin)))
-    for which, one in odds:
-        yield 1 / (1 + math.exp(min(50.0, -one))), voice[which][0].true != max(sorted(true), key=lambda w: true[w])
+    for one in (rule, replace(rule, evidence=None)):
+        which, p = outlier([rows for _, rows in voice], sources, seconds, one)
+        yield p, voice[which][0].true != max(sorted(true), key=lambda w: true[w])
 
 
 def main(words: Sequence[str]) -> None:

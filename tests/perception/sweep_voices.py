@@ -147,15 +147,16 @@ def run(heard: Sequence[Clip], models: Models, setting: Mapping[str, float]) -> 
     """Return kind and figures of each clip with some constants set otherwise."""
     assert models.voice_vectors is not None
     before = {name: getattr(speakers, name) for name in setting}
-    for name, value in setting.items():
-        setattr(speakers, name, round(value * SAMPLE_RATE) if isinstance(before[name], int) else value)
-    rows = [
-        (c.kind, figures(c, speakers.who_speaks(c.sound, c.spoken, models.speech_segmentation, models.voice_vectors, c.tracks, c.cuts)))
-        for c in heard
-    ]
-    for name, value in before.items():
-        setattr(speakers, name, value)
-    return rows
+    try:
+        for name, value in setting.items():
+            setattr(speakers, name, round(value * SAMPLE_RATE) if isinstance(before[name], int) else value)
+        return [
+            (c.kind, figures(c, speakers.who_speaks(c.sound, c.spoken, models.speech_segmentation, models.voice_vectors, c.tracks, c.cuts)))
+            for c in heard
+        ]
+    finally:
+        for name, value in before.items():
+            setattr(speakers, name, value)
 
 
 def spread(models: Models, names: Sequence[str]) -> Iterator[str]:

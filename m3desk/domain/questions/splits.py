@@ -58,21 +58,28 @@ def _outlier(facts: Facts, person: Person, type_: ObservationType, node: str) ->
     mine = sorted(facts.best(mine)[:COMPARED], key=lambda o: (facts.known.log.observations[o].sequence, o))
     if len(mine) < 2 or len({vectors[o].shape[1] for o in mine}) != 1:
         return None
-    blocks = [vectors[o] for o in mine]
+    place, p = outlier([vectors[o] for o in mine], [source_of(o) for o in mine], [facts.seconds([o]) for o in mine], rule)
+    least = mine[place]
+    if facts.who.held[least].step is not None:
+        return None
+    if p < LEAST:
+        return None
+    return _in_two(facts, person, set(facts.of_node[node]) - {least}, {least}, p)
+
+
+def outlier(blocks: Sequence[Floats], sources: Sequence[str], seconds: Sequence[float], rule: Calibration) -> tuple[int, float]:
+    """Return which of several observations of a node is the outlier, and the probability that it is another person's.
+
+    By evidence where the model has it, else by similarity. `blocks`: the rows of each; `sources`: their recordings; `seconds` of speech.
+    """
     if compared_by_evidence(blocks, rule):
-        place, ratio = least_likely(blocks, [source_of(o) for o in mine], [facts.seconds([o]) for o in mine], rule)
+        place, ratio = least_likely(blocks, sources, seconds, rule)
         odds = -ratio
     else:
         place, cosine = least_similar(blocks, rule)
         even = rule.equal_odds if rule.whole else rule.accept - OUTLIER_FACE * rule.margin
         odds = (even - cosine) / (OUTLIER_WIDTH * rule.margin)
-    least = mine[place]
-    if facts.who.held[least].step is not None:
-        return None
-    p = 1.0 / (1.0 + math.exp(min(50.0, -odds)))
-    if p < LEAST:
-        return None
-    return _in_two(facts, person, set(facts.of_node[node]) - {least}, {least}, p)
+    return place, 1.0 / (1.0 + math.exp(min(50.0, -odds)))
 
 
 def compared_by_evidence(blocks: Sequence[Floats], rule: Calibration) -> bool:
