@@ -20,7 +20,7 @@ _NAMES = {
     "questions": "twelve questions on three videos through `ask`: right, cited, absent ones refused [--llm]",
     "identity": "the figures on identity, row by row against their goals [ROW …] [--keep DIR]",
     "telling": "what memories of the test films tell: hand-written facts told, sentences true and meaningful [FILM|PART …] [--keep DIR]",
-    "voices": "voices on material that no constant was chosen with, row by row; also of calibration [ROW …] [calibration] [N] [--keep DIR]",
+    "voices": "voices on material that no constant was chosen with, row by row [ROW …] [calibration] [N] [MODEL] [--keep DIR]",
     "constraints": "twenty corrections, three more files, another face model: broken constraints [MODEL] [--keep DIR]",
     "importing": "import M3-Agent graphs (default: the two real ones): seconds, peak memory of program and reader [FILE …] [embed]",
     "fused": "corrections that separate the fused characters of the real M3-Agent graphs, by a scripted user [GRAPH …]",

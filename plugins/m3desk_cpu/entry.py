@@ -57,6 +57,12 @@ def campplus(weights: Weights, threads: int) -> Any:
     return CamPlus(weights("campplus"), 1)
 
 
+def ge2e(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.ge2e import Ge2e
+
+    return Ge2e(weights("ge2e"), 1)
+
+
 def whisper_base(weights: Weights, threads: int) -> Any:
     from m3desk_cpu.speech import Whisper
 

@@ -323,6 +323,7 @@ def test_the_real_catalogue_is_whole() -> None:
         "yunet",
         "sface",
         "campplus",
+        "ge2e",
         "pyannote-segmentation",
         "whisper-base",
         "ssd-mobilenet-v2",

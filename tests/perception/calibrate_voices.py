@@ -1,13 +1,15 @@
 """Calibrate voices inside one recording, on the calibration side of the division: the space they are compared in, and the evidence.
 
-    python tests/perception/calibrate_voices.py [--write]
+    python tests/perception/calibrate_voices.py [--model NAME] [--write]
 
 300 simulated scenes: pieces of 0.5 to 8 s of three to five single speakers (`bench.voices.division.SPEAKERS`; copies at 0.88 and 1.13 of
 the speed count as further people), each scene with one echo, noise or line; pieces of the calibration recordings are as they are. From
-them come the mean of voices and the directions in which one person's vectors differ (192 and 192 × 192 numbers, shrunk), and the weights of
+them come the mean of voices and the directions in which one person's vectors differ (d and d × d numbers, shrunk), and the weights of
 `domain.calibration.Evidence`, by ratios of sets that were left out of the statistics. Prints, for raw cosines and for several amounts of
 shrinkage, what is found of the same voice and let through of strangers in each set left out. `--write` puts the statistics into
 resources/models. No vector of a person leaves this program.
+
+`--model`: a backend other than CAM++. For it the cosines that are as strict as those of CAM++ are printed besides (`as_strict`).
 """
 
 from __future__ import annotations
@@ -18,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from m3desk import backends
 from m3desk.bench.voices import cached_models, division, material, simulated
-from m3desk.domain.calibration import Evidence
+from m3desk.domain.calibration import VOICES, Evidence, calibration
 from m3desk.domain.geometry import without
 from m3desk.paths import resources
 from m3desk.ports import SAMPLE_RATE, Models
@@ -224,7 +227,8 @@ def told(what: str, rows: Rows, fold: Any, pairs: dict[str, Any], amounts: Seque
     for shrunk in amounts:
         columns = {}
         for f in names:
-            space = (np.zeros(192), np.eye(192)) if shrunk is None else statistics(rows, fold != f, shrunk)
+            d = rows["vectors"].shape[1]
+            space = (np.zeros(d), np.eye(d)) if shrunk is None else statistics(rows, fold != f, shrunk)
             columns[f] = compared(rows, pairs[f], *space, weighted=weighted)
         print(f"{what}:", "raw cosines" if shrunk is None else f"shrunk by {shrunk}")
         weights, figures = [], []
@@ -240,8 +244,39 @@ def told(what: str, rows: Rows, fold: Any, pairs: dict[str, Any], amounts: Seque
         print("  weights", [round(float(w), 3) for w in final], "spread", [round(float(s), 3) for s in np.std(weights, 0)])
 
 
+def _cosines(rows: Rows, pairs: Sequence[tuple[Any, Any, float]], *, of_means: bool) -> Any:
+    """Return the (n,) mean cosine of all rows of one side with all of the other, or the cosine of their means, of sides of 1 s and more."""
+    found = []
+    for a, b, _ in pairs:
+        one, two = rows["vectors"][a].astype(float).mean(0), rows["vectors"][b].astype(float).mean(0)
+        found.append(float(one @ two) / (float(np.linalg.norm(one) * np.linalg.norm(two)) if of_means else 1.0))
+    return np.array(found)
+
+
+def as_strict(
+    first: Rows, second: Rows, pairs: Sequence[tuple[Any, Any, float]], cosines: Sequence[float], *, of_means: bool
+) -> list[float]:
+    """Return the cosines of the second model that let through as many strangers as these of the first; pairs as of `across`.
+
+    Above the most similar strangers: the cosine that misses as many pairs of one person, but none that lets a stranger through.
+    """
+    long = [p for p in pairs if all(first["seconds"][side].max() >= 1 for side in p[:2])]
+    one = np.array([same for *_, same in long]) == 1
+    before, after = (_cosines(rows, long, of_means=of_means) for rows in (first, second))
+    found = []
+    for c in cosines:
+        through = float(np.mean(before[~one] >= c))
+        strict = float(np.quantile(after[~one], 1 - through))
+        found.append(strict if through else max(strict, float(np.quantile(after[one], np.mean(before[one] < c)))))
+    return found
+
+
 def main(words: Sequence[str]) -> None:
-    rows = pieces(cached_models.opened(cached_models.ResultCache(cached_models.folder() / "kept.sqlite"), words=False))
+    model = words[words.index("--model") + 1] if "--model" in words else backends.EMBEDDED["voice_vectors"]
+    cache = cached_models.ResultCache(cached_models.folder() / "kept.sqlite")
+    models = cached_models.opened(cache, words=False, voices=model)
+    assert models.voice_vectors is not None
+    rows = pieces(models)
     fold = folds(rows)
     names = sorted(set(fold))
     random = np.random.default_rng(1)
@@ -256,9 +291,17 @@ def main(words: Sequence[str]) -> None:
         (None, 0.8),
         weighted=False,
     )
+    if model != backends.EMBEDDED["voice_vectors"]:
+        usual = pieces(cached_models.opened(cache, words=False))
+        every = [p for mine in between.values() for p in mine]
+        for names in (("accept", "several", "carried"), ("similar", "equal_odds", "sure", "split_below")):
+            strict = as_strict(usual, rows, every, [getattr(VOICES, n) for n in names], of_means="similar" in names)
+            print("as strict as those of CAM++:", {n: round(c, 3) for n, c in zip(names, strict, strict=True)})
     if "--write" in words:
+        within = calibration(models.voice_vectors.name, "voice").within
+        assert within is not None, "this model has no statistics in domain/calibration.py"
         mean, matrix = statistics(rows, np.ones(len(fold), bool), SHRUNK)
-        np.save(resources() / "models" / "campplus_within.npy", np.concatenate([mean[None], matrix]).astype(np.float16))
+        np.save(resources() / "models" / within, np.concatenate([mean[None], matrix]).astype(np.float16))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from m3desk.backends import EMBEDDED, available
 from m3desk.bench.voices import division
 from m3desk.bench.voices.rows import CALIBRATION, ROWS, Bench
 from m3desk.errors import UsageError
@@ -19,28 +20,31 @@ from m3desk.errors import UsageError
 def measure(args: Sequence[str]) -> dict[str, Any]:
     """Measure rows (all without a name). `calibration`: on the other side of the division. A number: so many simulated conversations (200).
 
-    `--keep DIR`: memories of `links` stay there. Raises UsageError for an unknown word.
+    `--keep DIR`: memories of `links` stay there. The name of a voice model: with that one, but for `links`. Raises UsageError for an
+    unknown word.
     """
     words = list(args)
     kept = Path(words.pop(at + 1)) if (at := words.index("--keep") if "--keep" in words else -1) >= 0 else None
     words = [w for w in words if w != "--keep"]
+    models = [w for w in words if w in available("voice_vectors")]
+    voices = models[-1] if models else EMBEDDED["voice_vectors"]
     calibrating = "calibration" in words
     known = CALIBRATION if calibrating else ROWS
     numbers = [int(w) for w in words if w.isascii() and w.isdigit() and 0 < len(w) < 5]
-    names = [w for w in words if w != "calibration" and not w.isdigit()]
+    names = [w for w in words if w != "calibration" and not w.isdigit() and w not in models]
     if unknown := [w for w in names if w not in known]:
         raise UsageError(f"there is no row “{unknown[0]}”.", f"There are: {', '.join(known)}.")
-    with Bench(calibrating, max(1, numbers[-1]) if numbers else 200, kept) as bench:
+    with Bench(calibrating, max(1, numbers[-1]) if numbers else 200, kept, voices) as bench:
         rows = {name: _timed(known[name], bench) for name in (names or known)}
     return {
         "ok": all(r["ok"] for r in rows.values()), "side": "calibration" if calibrating else "validation", "division": division.told(),
-        "rows": rows,
+        "model": voices, "rows": rows,
     }  # fmt: skip
 
 
 def lines(report: dict[str, Any]) -> list[str]:
     """Return the division, then the goals row by row, reached or not."""
-    told = [f"Measured: {report['side']}."]
+    told = [f"Measured: {report['side']}; voices by {report['model']}."]
     for side, parts in report["division"].items():
         told.append(f"{side}: {'; '.join(parts)}")
     for name, row in report["rows"].items():

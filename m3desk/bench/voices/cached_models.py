@@ -164,20 +164,18 @@ class StandInRecogniser:
 PORTS = ("speech_activity", "speech_segmentation", "voice_vectors", "speech")
 
 
-def opened(cache: ResultCache, *, words: bool, raw: bool = False) -> Models:
-    """Open the embedded models of hearing. `words`: with the real recogniser, else the stand-in. `raw`: vectors as the model makes them.
+def opened(cache: ResultCache, *, words: bool, voices: str = backends.EMBEDDED["voice_vectors"]) -> Models:
+    """Open the embedded models of hearing. `words`: with the real recogniser, else the stand-in. `voices`: the backend of voice vectors.
 
     Raises ModelError.
     """
     made: dict[str, Any] = {}
-    source = backends.Backends(models.weights)
+    source = backends.Backends(models.weights, profile={**backends.EMBEDDED, "voice_vectors": voices})
     ports = PORTS if words else PORTS[:3]
     for port in ports:
         made[port] = source.get(port)
         if made[port] is None:
             raise ModelMissing(source.missing.get(port, f"there is no model for {port}."), "Download it: m3desk models pull")
-    if raw:
-        made["voice_vectors"] = made["voice_vectors"].raw
     activity = CachedVoiceActivity(made["speech_activity"], cache)
     return Models(
         speech_activity=activity,

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from m3desk import backends
 from m3desk.bench.identity import reel_links
 from m3desk.bench.identity_material import Workshop
 from m3desk.bench.material import data
@@ -51,8 +52,9 @@ SMALL = tuple(r for r in division.CALIBRATION_RECORDINGS if "ami" not in r and "
 class Bench:
     """What a run measures with. Figures of a kind of material are computed once."""
 
-    def __init__(self, calibrating: bool, conversations: int, kept: Path | None) -> None:
-        self.calibrating, self.conversations, self.kept = calibrating, conversations, kept
+    def __init__(self, calibrating: bool, conversations: int, kept: Path | None, voices: str = backends.EMBEDDED["voice_vectors"]) -> None:
+        """`voices`: the backend that tells voices apart."""
+        self.calibrating, self.conversations, self.kept, self.voices = calibrating, conversations, kept, voices
         self._results = ResultCache(folder() / "kept.sqlite")
         self._models: dict[bool, Models] = {}
         self._found: dict[tuple[str, ...], HearingResult] = {}
@@ -68,7 +70,7 @@ class Bench:
     def models(self, *, words: bool) -> Models:
         """Return the models, with the real recogniser or its stand-in."""
         if words not in self._models:
-            self._models[words] = opened(self._results, words=words)
+            self._models[words] = opened(self._results, words=words, voices=self.voices)
         return self._models[words]
 
     @contextmanager

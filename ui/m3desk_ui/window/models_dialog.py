@@ -46,6 +46,7 @@ def purpose(name: str) -> str:
         ("dlib", QCoreApplication.translate("ModelsDialog", "another model that recognises faces (optional)")),
         ("auraface", QCoreApplication.translate("ModelsDialog", "another model that recognises faces (optional)")),
         ("buffalo", QCoreApplication.translate("ModelsDialog", "another model that recognises faces (optional, for research only)")),
+        ("ge2e", QCoreApplication.translate("ModelsDialog", "another model that recognises voices (optional)")),
         ("ecapa", QCoreApplication.translate("ModelsDialog", "another model that recognises voices (optional)")),
         ("whisper", QCoreApplication.translate("ModelsDialog", "transcribes speech")),
         ("ssd", QCoreApplication.translate("ModelsDialog", "detects objects")),
