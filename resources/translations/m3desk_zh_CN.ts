@@ -2473,6 +2473,22 @@
     <context>
         <name>QuestionCard</name>
         <message>
+            <source>The name is from a text on screen at %1: “%2”</source>
+            <translation>名字来自 %1 屏幕上的文字：“%2”</translation>
+        </message>
+        <message>
+            <source>The name was heard at %1, from %3: “%2”</source>
+            <translation>名字是在 %1 听到的，由%3说出：“%2”</translation>
+        </message>
+        <message>
+            <source>The name was heard at %1: “%2”</source>
+            <translation>名字是在 %1 听到的：“%2”</translation>
+        </message>
+        <message>
+            <source>The name is from these words: “%2”</source>
+            <translation>名字来自这些话：“%2”</translation>
+        </message>
+        <message>
             <source>More than two? Separate them by hand…</source>
             <translation>不止两人？手动拆分…</translation>
         </message>
@@ -3684,6 +3700,10 @@
     </context>
     <context>
         <name>TimelineCanvas</name>
+        <message>
+            <source>memorizing</source>
+            <translation>记忆中</translation>
+        </message>
         <message>
             <source>From %1 to %2. People in view: %3</source>
             <translation>从 %1 到 %2。可见的人：%3</translation>

@@ -8,12 +8,15 @@ from dataclasses import replace
 import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.people.people_view import PeopleView
+from m3desk_ui.people.question_sides import read_sides
 from m3desk_ui.people.questions_view import QuestionsView
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from m3desk import events
 from m3desk.domain.changed import Changed
+from m3desk.domain.clip import clock
+from m3desk.domain.people import SuggestedName
 from m3desk.domain.questions.types import Reason, Verdict
 from m3desk.errors import CorrectionError
 from tests.ui.fakes import FakeDesk, World
@@ -53,6 +56,31 @@ def test_a_card_shows_both_sides_and_what_a_yes_would_do(view: QuestionsView) ->
     assert "Ann" in card.title.text() and "9 memories" in card.effect.text()
     assert [box.count() for box in card.lists] == [2, 1]
     assert card.names[0].text().startswith("Ann")
+
+
+def test_a_card_for_a_name_says_where_the_name_comes_from(qtbot: QtBot, people: PeopleView, desk: FakeDesk, world: World) -> None:
+    spoken = next(row for row in world.speech if row.utterance.text)
+    place = next(i for i, p in enumerate(world.people) if p.id == "person_3")
+    whence = people.questions.card.whence
+
+    def asked(*evidence: str, words: str) -> str:
+        told = (SuggestedName("Jeff Steen", 0.8, evidence, words),)
+        world.people[place] = replace(world.people[place], suggested_names=told)
+        named = next(s for s in desk.suggestions().result() if s.kind == "name")
+        people.questions.card.show_question(read_sides(desk.reader(), named))
+        return whence.text()
+
+    people.show_questions()
+    shows(qtbot, people.questions, "same")
+    assert whence.text() == "" and not whence.isVisible()
+    assert asked("screen:2000000-6000000", "screen:9000000-9500000", words="Host JEFF STEEN") == (
+        "The name is from a text on screen at 00:02: “Host JEFF STEEN” and 1 more"
+    )
+    assert whence.isVisible()
+    heard = asked(spoken.utterance.id, words="I'm Jeff Steen.")
+    assert heard == f"The name was heard at {clock(spoken.utterance.start)}, from {spoken.shown}: “I'm Jeff Steen.”"
+    assert asked("s9.c0.u0", words="Jeff!") == "The name is from these words: “Jeff!”"
+    assert asked(words="") == ""
 
 
 def test_one_key_applies_and_the_next_card_comes(qtbot: QtBot, view: QuestionsView, hub: Hub, desk: FakeDesk) -> None:

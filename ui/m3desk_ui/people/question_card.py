@@ -15,7 +15,7 @@ from m3desk_ui.look import deeds, plain, theme
 from m3desk_ui.look.pictures import whole
 from m3desk_ui.people.evidence import MEANT, Evidence
 from m3desk_ui.people.evidence_list import ITEM, EvidenceList
-from m3desk_ui.people.question_sides import Shown, Side
+from m3desk_ui.people.question_sides import Shown, Side, Whence
 
 if TYPE_CHECKING:
     from m3desk import events
@@ -80,6 +80,7 @@ class QuestionCard(QFrame):
         self.title = plain.Label(parent=self)
         self.title.setWordWrap(True)
         self.title.setProperty("heading", True)
+        self.whence = self._muted()
         self.hint = self._muted()
         self.effect = self._muted()
         self.lists = (EvidenceList(hub, self), EvidenceList(hub, self))
@@ -105,6 +106,7 @@ class QuestionCard(QFrame):
         column = QVBoxLayout(self)
         column.setSpacing(8)
         column.addWidget(self.title)
+        column.addWidget(self.whence)
         column.addWidget(self.hint)
         column.addWidget(_Sides(sides, self), 1)
         self.more = QPushButton(self)
@@ -171,6 +173,8 @@ class QuestionCard(QFrame):
         q = shown.question
         self.title.setText(self._title(shown))
         self.setAccessibleName(plain.line(self._title(shown)))
+        self.whence.setText(self._whence(shown.whence))
+        self.whence.setVisible(bool(self.whence.text()))
         self.hint.setText(self._hint(shown))
         self.hint.setVisible(bool(self.hint.text()))
         self.more.setVisible(q.kind == "two_people")
@@ -246,6 +250,20 @@ class QuestionCard(QFrame):
         if q.kind == "link":
             return self.tr("Does this voice belong to this face?")
         return self.tr("Is this %1?").replace("%1", plain.line(q.name or names[0], plain.ENTRY))
+
+    def _whence(self, whence: Whence | None) -> str:
+        """Return a line that says where a suggested name comes from."""
+        if whence is None or not whence.words:
+            return ""
+        if whence.on_screen:
+            text = self.tr("The name is from a text on screen at %1: “%2”")
+        elif whence.at is not None:
+            text = self.tr("The name was heard at %1, from %3: “%2”") if whence.by else self.tr("The name was heard at %1: “%2”")
+        else:
+            text = self.tr("The name is from these words: “%2”")
+        text = text.replace("%1", clock(whence.at or 0)).replace("%3", plain.line(whence.by, plain.ENTRY))
+        more = self.tr(" and %1 more").replace("%1", str(whence.more)) if whence.more else ""
+        return text.replace("%2", plain.line(whence.words, plain.LINE)) + more
 
     def _hint(self, shown: Shown) -> str:
         kind, hints = shown.question.kind, []

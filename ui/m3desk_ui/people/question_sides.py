@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 from m3desk_ui.people.evidence import Evidence, read_evidence
 
 if TYPE_CHECKING:
+    from m3desk.domain.people import SuggestedName
     from m3desk.domain.questions.types import Suggestion
 
 MOST = 60
 """Faces or sentences of a side that are shown; the most telling come first."""
+
+SCREEN = "screen:"
+"""How the evidence of a name begins that was read on screen."""
 
 MOST_BARE = 600
 """Observations of a side that are read where several stand for one voice or face."""
@@ -27,20 +31,47 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
+class Whence:
+    """Where a suggested name comes from first. `by`: who said the words, "" for a text on screen and where that is not known any more.
+
+    `at`: when, in microseconds of the source, None if not known. `more`: further places that say the name.
+    """
+
+    words: str
+    on_screen: bool
+    at: int | None = None
+    by: str = ""
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
-    """A question with its sides."""
+    """A question with its sides; of a question for a name, where the name comes from."""
 
     question: Suggestion
     sides: tuple[Side, ...]
+    whence: Whence | None = None
 
 
 def read_sides(reader: Any, question: Suggestion) -> Shown:
     """Read what a card shows."""
-    names = {p.id: p.shown for p in reader.people_of(question.people)}
+    people = reader.people_of(question.people)
+    names = {p.id: p.shown for p in people}
     sides = []
     for i, group in enumerate(question.groups):
         who = question.people[min(i, len(question.people) - 1)] if question.people else ""
         items = read_evidence(reader, group[:MOST_BARE])[:MOST]
         there = {o for item in items for o in item.observations}
         sides.append(Side(names.get(who, who), items, tuple(o for o in group if o not in there)))
-    return Shown(question, tuple(sides))
+    suggested = (s for p in people for s in p.suggested_names if question.name and s.name.casefold() == question.name.casefold())
+    name = next(suggested, None)
+    return Shown(question, tuple(sides), _whence(reader, name) if name is not None else None)
+
+
+def _whence(reader: Any, name: SuggestedName) -> Whence:
+    """Return where a name was heard or read first: its words are those of its first evidence, an utterance or `screen:START-END`."""
+    first, more = next(iter(name.evidence), ""), max(0, len(name.evidence) - 1)
+    if first.startswith(SCREEN):
+        return Whence(name.words, True, int(first.removeprefix(SCREEN).split("-")[0]), more=more)
+    said = next(iter(reader.speech_of((first,))), None) if first else None
+    return Whence(name.words, False, said.utterance.start, said.shown, more) if said is not None else Whence(name.words, False, more=more)
