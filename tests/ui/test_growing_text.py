@@ -52,6 +52,27 @@ def test_a_label_grows_and_ends_as_the_label_that_it_was(qtbot: QtBot) -> None:
     assert label.accessibleName() == "" and label.text().startswith("Ann &lt;b&gt;takes")
 
 
+@pytest.mark.parametrize("text", ["Ann takes the kettle. " * 10, "她把水壶放在炉子上，然后坐下来等待。" * 4])
+@pytest.mark.parametrize("more", [0, 5, 14])
+def test_a_text_stands_where_it_stood_while_it_grew(qtbot: QtBot, text: str, more: int) -> None:
+    label = plain.Stream()
+    qtbot.addWidget(label)
+    label.resize(200, 40)
+    label.show()
+    label.grow(text)
+    label.resize(200, label.heightForWidth(200) + more)
+    growing = _first_ink(label)
+    label.say(text)
+    assert _first_ink(label) == growing
+
+
+def _first_ink(label: plain.Stream) -> int:
+    """Return the first row of pixels that holds any of the text."""
+    shown = label.grab().toImage()
+    ground = shown.pixel(shown.width() - 1, shown.height() - 1)
+    return next(y for y in range(shown.height()) if any(shown.pixel(x, y) != ground for x in range(shown.width())))
+
+
 def test_a_label_that_becomes_higher_with_each_line_breaks_only_its_end_again(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     window, label = QWidget(), plain.Stream()
     qtbot.addWidget(window)

@@ -289,6 +289,7 @@ class Stream(RichLabel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWordWrap(True)
+        self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)  # where what grows stands, too; Qt's is the middle
         self._heights: dict[int, int] = {}
         self._told: str | None = None
         self._growing: dict[int, GrowingText] = {}
