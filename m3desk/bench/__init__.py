@@ -28,6 +28,7 @@ _NAMES = {
     "hostile": "hostile input until the minutes are over (default 10), one process a try: faults, time-outs, half-written memories "
     "[MINUTES] [commands texts media documents graphs] [--seed N] [--tries N]",
     "live_names": "known faces and voices of a live source: seconds until they are named, beside the memorizing [SCENES]",
+    "bystanders": "bystander mode on films: seconds for which an approved person is blurred afterwards, others shown [FILM …]",
     "privacy": "the main jobs where every address leads here: lookups, connections, files outside of the own folders [FILE [SECONDS]]",
     "scale": "a commit at clip 5,000 against clip 10, a correction at 60,000 memories; invented clips [CLIPS]",
     "scale_search": "search at 1,000, 50,000 and 1,000,000 invented sentences: rounds, questions, memory [N …] [--keep DIR]",

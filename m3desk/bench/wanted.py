@@ -44,6 +44,10 @@ def _takes(name: str) -> Takes | None:
             return Takes(options=("--llm",))
         case "constraints":
             return Takes(words=tuple(available("face_vectors") | available("voice_vectors")), options=("--keep",))
+        case "bystanders":
+            from m3desk.bench.bystanders import FILMS
+
+            return Takes(words=tuple(FILMS))
         case "importing":
             return Takes(files=MANY, words=("embed",))
         case "fused" | "separating":

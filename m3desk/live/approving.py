@@ -64,7 +64,9 @@ class Bystanders:
         """What the recorder's veil is given."""
         self._mail = Mailbox(self.folder)
         self._mail.put("how.json", json.dumps({"profile": profile, "model": model}).encode())
-        self._written: tuple[KnownPeople, Mapping[str, str]] | None = None
+        self._written: tuple[KnownPeople, Mapping[str, str], Mapping[str, str]] | None = None
+        self._tracks: dict[str, str] = {}
+        """Faces that were approved in this session (their tracks), and the persons that they became."""
         self._hidden: tuple[LiveFace, ...] = ()
         self._heard = 0.0
         self._lock = threading.Lock()
@@ -90,7 +92,8 @@ class Bystanders:
         """Hand the embeddings of everybody approved to the veil, if they changed. Raises OSError, MemoryProblem."""
         with self._lock:
             known, consents = self._known(), dict(self._consents())
-            if self._written is not None and known is self._written[0] and consents == self._written[1]:
+            tracks = {t: p for t, p in self._tracks.items() if p in consents}
+            if self._written is not None and known is self._written[0] and (consents, tracks) == self._written[1:]:
                 return
             galleries = [g for g in known.galleries if g.person in consents and len(g.vectors)]
             people = sorted({g.person for g in galleries})
@@ -98,8 +101,9 @@ class Bystanders:
             same = [g for g in galleries if g.vectors.shape[1] == size]
             rows = np.concatenate([g.vectors for g in same]) if same else np.zeros((0, 0), np.float32)
             owner = np.concatenate([np.full(len(g.vectors), people.index(g.person)) for g in same]) if same else np.zeros(0, int)
-            self._mail.put("approved.npz", packed(people=np.array(people, dtype=str), owner=owner, rows=rows))
-            self._written = known, consents
+            named = np.array(sorted(tracks.items()), dtype=str).reshape(-1, 2)
+            self._mail.put("approved.npz", packed(people=np.array(people, dtype=str), owner=owner, rows=rows, tracks=named))
+            self._written = known, consents, tracks
 
     # ------------------------------------------------------------------ who is hidden, approving
 
@@ -120,6 +124,7 @@ class Bystanders:
         if who.startswith(HIDDEN):
             lesson = self._asked_for(who)
             effect = self._enroll(name.strip() or f"Guest {datetime.now().astimezone():%d %b %H:%M:%S}", lesson)
+            self._tracks[who] = effect.people[0]
             who = effect.people[0]
         if who not in self._consents():
             self._consent(who, f"Approved in bystander mode on {datetime.now().astimezone().isoformat(timespec='minutes')}.")

@@ -32,7 +32,7 @@ from m3desk.backends import Backends, profile
 from m3desk.domain.calibration import calibration
 from m3desk.domain.evidence import Box, Floats
 from m3desk.domain.geometry import iou
-from m3desk.domain.identity import Candidate, Gallery, match, top_similarity
+from m3desk.domain.identity import GALLERY, Candidate, Gallery, gallery_rows, match, top_similarity
 from m3desk.domain.ids import numbered_id
 from m3desk.errors import ModelMissing
 from m3desk.live.blurring import blur, blurred_whole, union, widened
@@ -78,7 +78,10 @@ FIRST = 2
 """Pictures that must be like an approved person before a face is shown."""
 
 KEPT_FOR = 60_000_000
-"""Microseconds for which a face that left can still be approved."""
+"""Microseconds for which a face that left can still be approved, and an approved person who left is looked for more often (AGAIN)."""
+
+FOLLOWED = 10_000_000
+"""Microseconds since the last comparison of a good picture for which poor ones of the same track are compared with those just before."""
 
 HIDDEN = "hidden"
 """How the ids of a veil's face tracks begin."""
@@ -99,7 +102,11 @@ class Hidden:
     places: deque[tuple[int, Box]] = field(default_factory=deque)
     checks: deque[tuple[int, bool]] = field(default_factory=deque)
     best: list[tuple[Sighting, Floats]] = field(default_factory=list)
+    recent: deque[tuple[int, float, Floats]] = field(default_factory=deque)
+    """(time, quality, embedding) of pictures in which it was like the approved person, those of the last TRUSTED microseconds."""
     embedded: int = -10 * UNKNOWN
+    followed: int = -10 * UNKNOWN
+    sure: int = -10 * FOLLOWED
     looks: int = 0
     person: str | None = None
 
@@ -122,6 +129,22 @@ class Hidden:
         return None if one is None else widened(one[1], MARGIN + GROWING * abs(at - one[0]) / 1e6, size)
 
 
+@dataclass(slots=True)
+class Looks:
+    """How an approved person looked in this session, never stored: embeddings much like what is known and not unlike what was approved."""
+
+    rows: list[Floats] = field(default_factory=list)
+    quality: list[float] = field(default_factory=list)
+
+    def add(self, row: Floats, quality: float) -> None:
+        """Add a picture's embedding; of many the most useful are kept."""
+        self.rows.append(row)
+        self.quality.append(quality)
+        if len(self.rows) > GALLERY:
+            kept = gallery_rows(np.stack(self.rows), np.array(self.quality, np.float32))
+            self.rows, self.quality = [self.rows[i] for i in kept], [self.quality[i] for i in kept]
+
+
 class Veil:
     """Blurs the faces of those who are not approved, in one live source's pictures, in time order. Not thread-safe."""
 
@@ -142,7 +165,12 @@ class Veil:
         self._gone: dict[str, Hidden] = {}
         self._looked: deque[int] = deque()
         self._approved: list[Gallery] = []
-        self._session: list[Gallery] = []
+        self._session: dict[str, Gallery] = {}
+        """Of faces that were approved here, by their tracks."""
+        self._learned: dict[str, Looks] = {}
+        self._person_of: dict[str, str] = {}
+        """The persons of the memory that these tracks became."""
+        self._last_seen: dict[str, int] = {}
         self._names = (f"{HIDDEN}-{secrets.token_hex(3)}-{n}" for n in itertools.count(1))  # never those of a recorder that died
         self._cost = 0.02
         self._frame = self._shot = 0
@@ -258,26 +286,75 @@ class Veil:
         if self._embed is None or self._rule is None:
             return
         asking = []
+        missing = self._missing(at, [f for f, _ in faces])
         for face, sighting in faces:
             contested = any(o is not sighting and iou(_grown(o.box), _grown(sighting.box)) > 0 for _, o in faces)
             known, new = face.person is not None, face.looks < FIRST
-            due = at - face.embedded >= (AGAIN if known else UNKNOWN) or new or (known and contested)
+            if known and sighting.quality < LEAST:
+                self._follow_turned(at, face, sighting, contested=contested)
+            due = at - face.embedded >= (AGAIN if known or missing else UNKNOWN) or new or (known and contested)
             if sighting.quality < LEAST or not due:
                 continue
             row = self._embed(sighting)
             face.embedded = at
             face.looks += 1
             if face.person is not None and sighting.quality >= CLEAR:
-                like = max((top_similarity(row[None], g.vectors) for g in self._all() if g.person == face.person), default=-1.0)
+                like = self._like(face.person, row)
                 face.checks.append((at, like >= (self._rule.carried or self._rule.accept)))
                 if not face.checks[-1][1]:
                     face.person, face.best, face.looks = None, [], 0
+                    face.recent.clear()
+                else:
+                    face.sure = at
+                    face.recent.append((at, sighting.quality, row))
+                    if not contested:
+                        self._learn(face.person, row, sighting.quality)
             face.best.append((sighting, row))
             face.best.sort(key=lambda b: -b[0].quality)
             del face.best[KEPT:]
             if face.person is None and len(face.best) >= FIRST:
                 asking.append(face)
         self._approve(at, asking, [f for f, _ in faces])
+
+    def _missing(self, at: int, in_view: Sequence[Hidden]) -> bool:
+        """Return whether an approved person was in view within the last KEPT_FOR microseconds and is not known to be now."""
+        for face in in_view:
+            if face.person is not None:
+                self._last_seen[face.person] = at
+        return any(seen < at and at - seen <= KEPT_FOR for seen in self._last_seen.values())
+
+    def _like(self, person: str, row: Floats) -> float:
+        """Return how much a face is like an approved person."""
+        return max((top_similarity(row[None], g.vectors) for g in self._all() if g.person == person), default=-1.0)
+
+    def _follow_turned(self, at: int, face: Hidden, sighting: Sighting, *, contested: bool) -> None:
+        """Go on showing an approved face that turns away: it must be as like the pictures just before as two poor ones must be at a match.
+
+        Nobody may be near it, and the last good picture that was compared not long ago. One that is unlike all of them is hidden until a
+        good picture says who it is.
+        """
+        assert self._embed is not None and self._rule is not None
+        while face.recent and at - face.recent[0][0] > TRUSTED:
+            face.recent.popleft()
+        if contested or not face.recent or at - face.followed < AGAIN or at - face.sure > FOLLOWED:
+            return
+        row = self._embed(sighting)
+        face.followed = at
+        likes = [(float(row @ before), *sorted((quality, sighting.quality))) for _, quality, before in face.recent]
+        if any(like >= self._rule.threshold(TRUSTED, low, better) for like, low, better in likes):
+            face.checks.append((at, True))
+            face.recent.append((at, sighting.quality, row))
+        elif max(like for like, _, _ in likes) < (self._rule.split_below or self._rule.accept):  # another may have taken their place
+            face.checks.append((at, False))
+            face.recent.clear()
+
+    def _learn(self, person: str, row: Floats, quality: float) -> None:
+        """Keep how an approved person looks now, for this session: clear pictures, much like them and not unlike what was approved."""
+        assert self._rule is not None
+        approved = max((top_similarity(row[None], g.vectors) for g in self._given() if g.person == person), default=-1.0)
+        enough = self._rule.threshold(TRUSTED, quality, 1.0)
+        if quality >= CLEAR and approved >= (self._rule.carried or self._rule.accept) and self._like(person, row) >= enough:
+            self._learned.setdefault(person, Looks()).add(row, quality)
 
     def _approve(self, at: int, asking: Sequence[Hidden], in_view: Sequence[Hidden]) -> None:
         known = self._all()
@@ -293,10 +370,22 @@ class Veil:
             if person is not None and person not in taken:
                 face.person = person
                 face.checks.append((at, True))
+                face.sure = at
                 taken.add(person)
+                for sighting, row in face.best:
+                    self._learn(person, row, sighting.quality)
+
+    def _given(self) -> list[Gallery]:
+        """Return what was approved."""
+        return [*self._approved, *(replace(g, person=self._person_of.get(t, t)) for t, g in self._session.items())]
 
     def _all(self) -> list[Gallery]:
-        return [*self._approved, *self._session]
+        """Return what was approved, and what was learned of it since."""
+        learned = [
+            Gallery(numbered_id("face", 2 * 10**6 + n), person, np.stack(looks.rows), 1, max(looks.quality), len(looks.rows))
+            for n, (person, looks) in enumerate(self._learned.items())
+        ]
+        return [*self._given(), *learned]
 
     # ------------------------------------------------------------------ the parent
 
@@ -306,17 +395,36 @@ class Veil:
             return
         self._polled = time.monotonic()
         if (content := self._mail.news("approved.npz")) is not None:
-            self._approved = _galleries(unpacked(content))
+            told = unpacked(content)
+            self._approved = _galleries(told)
+            self._name_approved(dict(told["tracks"].tolist()) if "tracks" in told else {})
             for face in self._faces.values():
                 face.embedded -= 0 if face.person is not None else UNKNOWN  # compared again at once
-            there = {g.person for g in self._all()}
+            there = {g.person for g in self._given()}
             for face in self._faces.values():
                 if face.person is not None and face.person not in there:  # an approval was taken back
-                    face.person = None
+                    face.person, face.best, face.looks = None, [], 0
+                    face.recent.clear()
                     face.checks.append((face.places[-1][0], False))
+            self._learned = {p: looks for p, looks in self._learned.items() if p in there}
+            self._last_seen = {p: at for p, at in self._last_seen.items() if p in there}
         if (content := self._mail.news("wanted.json")) is not None:
             for track in json.loads(content):
                 self._hand_out(str(track))
+
+    def _name_approved(self, tracks: dict[str, str]) -> None:
+        """Give faces that were approved here the id that they have in the memory; forget those whose approval was taken back."""
+        for track in self._person_of.keys() - tracks.keys():
+            self._session.pop(track, None)
+        for track, person in tracks.items():
+            before = self._person_of.get(track, track)
+            for face in (*self._faces.values(), *self._gone.values()):
+                face.person = person if face.person == before else face.person
+            if before != person and before in self._learned:
+                self._learned[person] = self._learned.pop(before)
+            if before != person and before in self._last_seen:
+                self._last_seen[person] = self._last_seen.pop(before)
+        self._person_of = tracks
 
     def _hand_out(self, id_: str) -> None:
         """Give the embeddings and crops of a face that the user approves to the parent, and show it from now on."""
@@ -331,9 +439,10 @@ class Veil:
         quality = np.array([s.quality for s, _ in face.best], np.float32)
         box = np.array(face.best[0][0].box, np.float32)
         model = np.array(self._embedder.name if self._embedder else "")
-        self._session.append(Gallery(numbered_id("face", 10**6 + len(self._session)), id_, rows, 1, float(quality.max()), 1))
-        face.person = id_
+        self._session[id_] = Gallery(numbered_id("face", 10**6 + len(self._session)), id_, rows, 1, float(quality.max()), 1)
+        face.person = self._person_of.get(id_, id_)
         face.checks.append((face.places[-1][0], True))
+        face.sure = face.places[-1][0]
         named = {f"crop{n}": crop for n, crop in enumerate(crops)}
         self._mail.put(f"track-{id_}.npz", packed(rows=rows, marks=marks, quality=quality, box=box, model=model, **named))
 

@@ -182,6 +182,107 @@ def test_a_face_in_view_is_told_and_handed_out_when_it_is_approved(tmp_path: Pat
     assert camera.end()[-10:] == [["ann"]] * 10
 
 
+# ---------------------------------------------------------------- an approved person goes on being shown
+
+
+class TurningEmbedder(ColourEmbedder):
+    """Turns each person's direction by `angle` towards one of their own: how they look now."""
+
+    angle = 0.0
+
+    def embed(self, picture: Picture, faces: Sequence[DetectedFace]) -> Any:
+        rows = super().embed(picture, faces)
+        return np.concatenate([rows * np.cos(self.angle), rows * np.sin(self.angle)], axis=1).astype(np.float32)
+
+
+@pytest.fixture
+def turning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Camera:
+    """A camera with ann in view, approved in this session; `poor`: its faces are turned away."""
+    camera = Camera(tmp_path)
+    camera.veil = Veil(str(tmp_path), camera.detector, TurningEmbedder())
+    found = bystanders.sightings
+    camera.poor = False  # type: ignore[attr-defined]
+    monkeypatch.setattr(
+        bystanders,
+        "sightings",
+        lambda *args: [replace(s, quality=0.05) if camera.poor else s for s in found(*args)],  # type: ignore[attr-defined]
+    )
+    camera.show(("ann", 60, 80, 60), times=10)
+    (face,) = json.loads((tmp_path / "seen.json").read_text())["faces"]
+    camera.mail.put("wanted.json", json.dumps([face["track"]]).encode())
+    camera.show(("ann", 60, 80, 60), times=2)
+    rows = unpacked((tmp_path / f"track-{face['track']}.npz").read_bytes())["rows"]
+    known = np.array([[face["track"], "person_1"]])
+    camera.mail.put("approved.npz", packed(people=np.array(["person_1"]), owner=np.zeros(len(rows), int), rows=rows, tracks=known))
+    return camera
+
+
+def turn(camera: Camera, *angles: float, times: int = 25) -> None:
+    for angle in angles:
+        camera.veil._embedder.angle = angle  # type: ignore[union-attr]
+        camera.show(("ann", 60, 80, 60), times=times)
+
+
+def test_an_approved_person_whose_track_broke_is_known_by_how_they_looked_meanwhile(turning: Camera) -> None:
+    turn(turning, 0.5, 0.9)
+    turning.show(times=60)  # away; the angle is then too unlike what was approved
+    turning.veil._embedder.angle = 1.2  # type: ignore[union-attr]
+    before = turning.at
+    turning.show(("ann", 200, 20, 60), ("bob", 40, 150, 60), times=50)
+    found = dict(zip([at for at, _ in turning.out] + [-1] * 99, turning.end(), strict=False))
+    again = [f for at, f in found.items() if at >= before]
+    assert sum("ann" in f for f in again) >= 30 and not any("bob" in f for f in found.values())
+
+
+def test_what_was_never_like_the_approved_face_is_not_learned(turning: Camera) -> None:
+    turn(turning, 0.5, 0.9, 1.5)  # like what was learned, unlike what was approved: shown, but not learned
+    shown = turning.out[-1][1]
+    turning.show(times=60)
+    turning.veil._embedder.angle = 2.2  # type: ignore[union-attr]
+    turning.show(("ann", 200, 20, 60), times=50)
+    assert turning.end()[-40:] == [[]] * 40 and faces_in(shown) == ["ann"]
+
+
+def test_an_approved_person_who_left_is_looked_for_more_often_than_a_stranger_is(turning: Camera) -> None:
+    turning.show(times=60)
+    turning.veil._embedder.angle = 1.5  # type: ignore[union-attr]
+    turning.show(("ann", 200, 20, 60), times=10)  # the first looks tell nothing: from aside
+    turning.veil._embedder.angle = 0.0  # type: ignore[union-attr]
+    before = turning.at
+    turning.show(("ann", 200, 20, 60), times=60)
+    turning.end()
+    shown = [at for at, p in turning.out if at >= before and faces_in(p) == ["ann"]]
+    assert shown and shown[0] - before < bystanders.UNKNOWN - PICTURE
+
+
+def test_an_approved_face_that_turns_away_goes_on_being_shown_and_another_in_its_place_does_not(turning: Camera) -> None:
+    turning.show(("ann", 60, 80, 60), times=25)
+    turning.poor = True  # type: ignore[attr-defined]
+    before = turning.at
+    turning.show(("ann", 60, 80, 60), times=100)
+    swapped = turning.at
+    turning.show(("bob", 60, 80, 60), times=100)
+    turning.end()
+    found = [(at, faces_in(p)) for at, p in turning.out]
+    assert all(f == ["ann"] for at, f in found if before <= at < swapped - bystanders.AGAIN)
+    assert not any("bob" in f for _, f in found)
+
+
+def test_a_face_that_is_turned_away_for_long_is_blurred_until_it_is_seen_well(turning: Camera) -> None:
+    turning.poor = True  # type: ignore[attr-defined]
+    turning.show(("ann", 60, 80, 60), times=round((bystanders.FOLLOWED + 3 * bystanders.TRUSTED) / PICTURE))
+    assert turning.end()[-1] == []
+
+
+def test_an_approval_of_this_session_that_was_taken_back_hides_the_face_again(turning: Camera) -> None:
+    turn(turning, 0.5)
+    turning.approve()
+    turning.veil._embedder.angle = 0.0  # type: ignore[union-attr]
+    turning.show(("ann", 60, 80, 60), times=60)
+    found = turning.end()
+    assert any(found) and not any(found[-40:])
+
+
 def test_nothing_is_written_of_an_unapproved_face_but_its_place(tmp_path: Path) -> None:
     camera = Camera(tmp_path)
     camera.show(("ann", 60, 80, 60), times=30)
@@ -248,6 +349,7 @@ def test_a_hidden_face_becomes_a_person_when_it_is_approved(app: App) -> None:
                 time.sleep(0.01)
             (face,) = kept.hidden()
             person = kept.approve(face.track, "Ann")
+            assert unpacked((kept.folder / "approved.npz").read_bytes())["tracks"].tolist() == [[face.track, person]]
             with pytest.raises(CorrectionError):
                 kept.approve("hidden99")
             until = len(out) + 60
