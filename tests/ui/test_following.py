@@ -18,7 +18,7 @@ from m3desk_ui.graph.view import GraphView
 from m3desk_ui.graph.whole import FACE, VOICE, Whole, whole
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.hub.following import Following
-from m3desk_ui.memory import memory_view, sources_view
+from m3desk_ui.memory import memory_model, sources_view
 from m3desk_ui.memory.inspector import Inspector
 from m3desk_ui.memory.inspector_words import read_thing
 from m3desk_ui.memory.memory_view import MemoryView
@@ -144,13 +144,13 @@ class Window:
             assert page.page == fresh_page
 
     def _check_tables(self) -> None:
-        read, names, files = memory_view.read_all(self.reader)  # type: ignore[arg-type]
+        read, names, files = memory_model.read_all(self.reader)  # type: ignore[arg-type]
         model = self.memories.model
         assert model.rows == read and model.names == names and model.files == files
         assert model.hay == [model._hay(r) for r in read]
         assert {p for p, n in model.spoken_of.items() if n > 0} == {p for r in read for p in r.people}
         proxy = self.memories.proxy
-        shown = [proxy.index(n, 0).data(memory_view.SENTENCE).id for n in range(proxy.rowCount())]
+        shown = [proxy.index(n, 0).data(memory_model.SENTENCE).id for n in range(proxy.rowCount())]
         assert sorted(shown) == sorted(read[n].id for n in model.fitting(proxy.words, proxy.kind, proxy.person, range(len(read))))
         people = self.reader.people()
         assert self.people.model.people == sorted(people, key=most_present)
@@ -245,7 +245,7 @@ def test_after_random_commits_and_corrections_every_view_shows_what_a_fresh_one_
                 window.follow()
                 window.inspector.inspect(*life.pick(choices))
             if turn == 6:
-                window.memories.table.sortByColumn(life.dice.choice([0, 1, 2, 3, 4]), memory_view.Qt.SortOrder.DescendingOrder)
+                window.memories.table.sortByColumn(life.dice.choice([0, 1, 2, 3, 4]), Qt.SortOrder.DescendingOrder)
             window.follow()
             window.check()
         window.close()

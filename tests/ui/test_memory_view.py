@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look.choice import Choice
-from m3desk_ui.memory.memory_view import KIND, PEOPLE, SENTENCE, TEXT, TIME, MemoryView, Part
+from m3desk_ui.memory.memory_model import KIND, PEOPLE, SENTENCE, TEXT, TIME, Part
+from m3desk_ui.memory.memory_view import MemoryView
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
