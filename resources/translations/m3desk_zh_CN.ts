@@ -5023,6 +5023,10 @@ Licences: %3</source>
     <context>
         <name>SearchPalette</name>
         <message>
+            <source>Searching …</source>
+            <translation>正在搜索…</translation>
+        </message>
+        <message>
             <source>Memories of similar meaning</source>
             <translation>意思相近的记忆</translation>
         </message>

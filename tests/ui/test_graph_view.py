@@ -427,6 +427,8 @@ def test_labels_of_found_nodes_cover_nodes_but_not_each_other() -> None:
     assert 2 <= len(boxes) < 12
     for i, (x, y) in enumerate(boxes):
         assert all(abs(x - u) >= 90 or abs(y - v) >= 14 for u, v in boxes[:i])
+    room.mark(np.array([[330.0, 40.0]]), np.array([12.0]), for_all=True)
+    assert room.spot(300.0, 40.0, 12.0, 60.0, 14.0, must=True) != (312.0, 33.0), "a found node stays in view"
 
 
 def test_the_list_says_the_same_and_the_picture_is_written(qtbot: QtBot, hub: Hub, tmp_path: Path) -> None:

@@ -181,3 +181,15 @@ def test_what_holds_the_words_comes_before_memories_of_similar_meaning(
     groups = [h.group for h in rows(palette)]
     assert groups[0] == "memories" and "spoken" in groups and groups[-1] == "alike"
     assert [h.id for h in rows(palette) if h.group == "alike"] == ["s1.c1.e1"]
+
+
+def test_nothing_is_said_to_be_not_there_while_it_is_searched(
+    qtbot: QtBot, palette: SearchPalette, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer: Future[list[FoundNode]] = Future()
+    monkeypatch.setattr(desk, "search", lambda *_: answer)
+    palette.search.setText("zebra")
+    qtbot.waitUntil(lambda: not palette._later.isActive(), timeout=SOON)
+    assert rows(palette) == [] and palette.said.text() == "Searching …"
+    answer.set_result([])
+    qtbot.waitUntil(lambda: palette.said.text() == "0 found", timeout=SOON)

@@ -42,14 +42,14 @@ class Room:
         self._width, self._height = width - 2, height - 2
         self.lines = [0] * (int(height / STEP) + 2)
         self.texts = [0] * len(self.lines)
-        """Cells of labels only: what `must` covers nothing of."""
+        """Cells that labels of `must` keep clear of, too: of other labels, and of the nodes that `mark` was given for them."""
 
-    def mark(self, place: NDArray[np.float64], half: NDArray[np.float64]) -> None:
-        """Take the squares around (n, 2) places, `half` (n,) pixels to each side."""
+    def mark(self, place: NDArray[np.float64], half: NDArray[np.float64], *, for_all: bool = False) -> None:
+        """Take the squares around (n, 2) places, `half` (n,) pixels to each side; `for_all`: from labels of `must`, too."""
         low = np.maximum(((place - half[:, None]) / STEP).astype(int), 0)
         high = np.maximum(((place + half[:, None]) / STEP).astype(int), 0)
         high[:, 1] = np.minimum(high[:, 1], len(self.lines) - 1)
-        lines = self.lines
+        lines = self.texts if for_all else self.lines
         for (x0, y0), (x1, y1) in zip(low.tolist(), high.tolist(), strict=True):
             bits = ((1 << (x1 - x0 + 1)) - 1) << x0
             for y in range(y0, y1 + 1):
@@ -169,7 +169,10 @@ class Labels:
         """
         self._new = 0
         misses = written = 0
-        for row in order[: MOST if moving else MOST * 3]:
+        for place_in_order, row in enumerate(order[: MOST if moving else MOST * 3]):
+            if place_in_order == 1 and len(must) > 1:  # what is pointed at has its label; the others leave each other's nodes in view
+                marked = np.fromiter(must, dtype=np.intp)
+                room.mark(place[marked], sizes[marked] * 0.42, for_all=True)
             kind = scene.nodes[row].kind
             if row not in must and not all_kinds and zoom < FROM.get(kind, 0.0):
                 continue

@@ -57,6 +57,8 @@ class SearchPalette(QDialog):
         self.hub, self._actions = hub, list(actions)
         self._index = Index()
         self._asked = 0
+        self._searching = False
+        """Whether the engine still searches the memories: nothing is said to be not there before."""
         self._memories: list[Hit] = []
         self._sample: list[Hit] | None = None
         self.setWindowTitle(self.tr("Search everywhere"))
@@ -118,10 +120,12 @@ class SearchPalette(QDialog):
         self._asked += 1
         asked = self._asked
         self._memories = []  # those of the words before
+        self._searching = bool(text) and self.hub.desk is not None
         if text and self.hub.desk is not None:
 
             def found(nodes: list[FoundNode]) -> None:
                 if isValid(self) and asked == self._asked:
+                    self._searching = False
                     self._memories = search_hits.memory_hits(nodes, text)
                     self._show()
 
@@ -132,6 +136,7 @@ class SearchPalette(QDialog):
         """Show why the engine could not search; what was found by words stays."""
         if isValid(self) and asked == self._asked:
             self._memories = []
+            self._searching = False
             self._show()
             self.said.setText(plain.line(sentence_of(error)))
 
@@ -153,7 +158,7 @@ class SearchPalette(QDialog):
         self._later.stop()
         self._asked += 1
         asked = self._asked
-        self._memories, self._sample = [], []
+        self._memories, self._sample, self._searching = [], [], False
         self._show()
         name = plain.line(Path(path).name, plain.ENTRY)
         self.said.setText(self.tr("Searching the people in %1 …").replace("%1", name))
@@ -243,6 +248,8 @@ class SearchPalette(QDialog):
             self.said.setText(
                 self.tr("Enter goes there; a time such as 1:20 is a place too. Drop a picture or a recording to find who is in it.")
             )
+        elif self._searching:
+            self.said.setText(self.tr("Searching …"))
         else:
             self.said.setText(self.tr("%n found", "", count).replace("%n", str(count)))
 
