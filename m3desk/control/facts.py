@@ -230,9 +230,14 @@ def people_answer(asked: ParsedQuestion, search: Search, before: Before | None, 
     return Answer(tuple(parts))
 
 
+_WHILE = re.compile(r"\b(?:when|while|whenever|if|as long as|during)\b|时候?(?!间|常)|期间", re.IGNORECASE)
+
+
 def _lacking(asked: ParsedQuestion, search: Search, before: Before | None) -> Answer | None:
     """Answer who is seen but not heard, or heard but not seen; other questions for what does not happen are not certain."""
     if asked.intent not in ("who", "who_speaks", "count") or asked.people or asked.order or asked.follows or beyond(asked, search):
+        return None
+    if _WHILE.search(asked.text):  # what does not happen names a time
         return None
     spoken = asked.intent == "who_speaks" or _senses(asked)[0]
     if _wordless(search):
@@ -650,6 +655,7 @@ def _said(asked: ParsedQuestion, search: Search, before: Before | None) -> list[
     said = [(m, w, p) for p, t in there.items() if not speakers or p in speakers for m, w in t.heard]
     if not speakers:
         said += _unattributed(asked, search, before)
+        said = [x for x in said if x[2] not in asked.to] or said  # nobody speaks to themselves
     return sorted(said, key=lambda x: (x[0].source, x[0].start))
 
 

@@ -87,10 +87,10 @@ _SPEAK = (
     r"|ask|asks|asked|asking)"
 )
 _ASK = r"(?:ask|asks|asked|asking)"
-_SHOW = (
-    r"(?:appear|appears|appeared|seen|visible|shown|shows? up|come|comes|came|enter|enters|entered"
-    r"|arrive|arrives|leave|leaves|left|return|returns)"
+_COME = (
+    r"(?:appear|appears|appeared|seen|visible|shown|shows? up|come|comes|came|enter|enters|entered|arrive|arrives|arrived)"  # first seen
 )
+_SHOW = rf"(?:{_COME}|leave|leaves|left|return|returns)"
 
 _WHO = r"(?:who|which (?:people|person|man|woman|speaker))"
 _BE = r"(?:'s| is| are| was| were| else| can be| could be)?"
@@ -129,13 +129,20 @@ _INTENTS: tuple[tuple[Intent, str], ...] = (
     ("on_screen", QUESTION),
     ("asks", rf"\b(?:{_WHO}|what|which|how many)\b.*\bquestions?\b.*\b(?:{_ASK}|poses?|posed|raises?|raised|there|heard)\b"),
     ("asks", rf"\b{_WHO}\b.*\b(?:{_ASK}|poses?|posed|raises?|raised|has|have|had)\b.*\bquestions?\b"),
-    ("asks", rf"\bwhat (?:do|does|did|is|are|was|were|else|has|have)\b.*\b{_ASK}(?: {PLACEHOLDER['en']})?\W*$|\bwho {_ASK}\W*$"),
+    (
+        "asks",
+        rf"\bwhat (?:do|does|did|is|are|was|were|else|has|have)\b.*\b{_ASK}(?: (?:by )?{PLACEHOLDER['en']})?\W*$"
+        rf"|\bwho {_ASK}(?: what)?\W*$",
+    ),
+    ("asks", rf"\b(?:do|does|did|has|have)\b.*\b{_ASK} (?:anything|something|(?:a|any|some) questions?)\W*$"),
     ("asks", r"\b(?:what|which) (?:is|was) the (?:very )?(?:first|last|next) question\b"),
     (
         "asks",
-        r"(?:谁|有人|有没有人).*(?:提问|发问|问问题)|谁.*(?:提|问).*问题|(?:提|问)(?:了|过|的)*(?:些|几个|多少个?|哪些|什么|第一个|最后一个).*问题",
+        r"(?:谁|有人|有没有人).*(?:提问|发问|问问题)|谁.*(?:提(?![到及起])|问).*问题"
+        r"|(?:提|问)(?:了|过|的)*(?:些|几个|多少个?|哪些|什么|第一个|最后一个).*问题",
     ),
-    ("asks", r"(?<![访学提疑])问(?:了|过|的是|的)?(?:些)?(?:什么|啥|哪些)|(?:第一个|最后一个|哪些|几个|多少个?|什么)问题"),
+    ("asks", r"(?<![访学提疑])问(?:了|过|的是|的)?(?:些)?(?:什么|啥|哪些)|(?:第一个|最后一个|几个|多少个?)问题"),
+    ("asks", r"(?:什么|哪些)问题.*[提问]|听[到见](?:了|过)?(?:什么|哪些)问题"),  # else 问题 may be a problem
     ("who_says", rf"\b{_WHO}\b.*\b{_SPEAK}\b.{{4,}}[\w”\"'’]"),
     ("who_says", r"谁.*?(?:说|提到|讲|谈)(?:过|了|到|起)?(?!话)[^？?。了过话]{2,}"),
     ("who_speaks", rf"\b(?:{_WHO}|whose voice)\b.*\b(?:{_SPEAK}|heard|hear)\b|\bspeakers\b"),
@@ -199,7 +206,7 @@ _OF_NAMED: tuple[tuple[Intent, str], ...] = (
     ),
     (
         "most",
-        rf"\bwho\b.*\b(?:more|longer|most|longest)\b.*{_SOMEONE}.*{_SOMEONE}"
+        rf"\bwho\b.*\b(?:more|longer|most|longest)\b(?!.*\b(?:about|of|with|to|by|near|beside|behind) {_SOMEONE}).*{_SOMEONE}.*{_SOMEONE}"
         rf"|\b(?:do|does|did|is|was) {_SOMEONE}\b.*\b(?:more|longer)\b.*\bthan {_SOMEONE}"
         rf"|{_SOMEONE}.*{_SOMEONE}.*谁.*[多久长]|谁.*[多久长].*{_SOMEONE}.*{_SOMEONE}|{_SOMEONE}比{_SOMEONE}.*[多久长]",
     ),
@@ -215,6 +222,14 @@ _COMPILED_OF_NAMED = tuple((intent, re.compile(pattern, re.IGNORECASE)) for inte
 _COMPILED = tuple((intent, re.compile(pattern, re.IGNORECASE)) for intent, pattern in _INTENTS)
 
 
+_NOT_ASKING = re.compile(
+    r"\b(?:answer|repl(?:y|ies|ied)|respon[ds])"
+    r"|\b(?:who|which \w+) (?:is|are|was|were|gets?|got|(?:has|have|had) been) (?:\w+ )?asked\b|回答|答[案复]|谁被",
+    re.IGNORECASE,
+)
+"""Of whom or what a question that speaks of questions asks, if not of who asks: "who answers the question that Ann asks"."""
+_COURTESY = re.compile(r"^(?:请问|我?想问(?:一?下)?|问一?下|我?想知道|请?告诉我)(?:一?下)?[，,：: ]*(?=[^\W_])")
+"""A beginning that only says that something is asked."""
 _NOW = re.compile(r"\b(?:just|right) now\b|刚刚|刚才|现在", re.IGNORECASE)
 """Words that name a time only while a source is live, when `read_times` takes them; else nothing is searched for by them."""
 
@@ -240,14 +255,14 @@ def read(
     """
     text = " ".join(fitting(question).split())
     language = "zh" if _HAN.search(text) else "en"
-    named, rest, mentions = _people(text, names or NameFinder.of(people), PLACEHOLDER[language])
+    named, rest, mentions = _people(_COURTESY.sub("", text), names or NameFinder.of(people), PLACEHOLDER[language])
     about, to = _at_places(_ABOUT, rest, mentions), _at_places(_TO, rest, mentions)
-    beside, rest = _beside(rest)
+    beside, rest = _beside(rest, mentions)
     relative: tuple[Literal["before", "after"], bool, tuple[str, ...]] | None = None
-    if beside is None and (when := _RELATIVE.search(rest)) is not None:
-        whom = _at_places(_RELATIVE, rest, mentions)
+    if beside is None and (when := _RELATIVE.search(rest)) is not None and (whom := _within(when, mentions)):
         relative = (_side(when), bool(when["said"] or when["said_zh"]), whom)
-        named, rest = [p for p in named if p not in whom], f"{rest[: when.start()]} {rest[when.end() :]}"
+        elsewhere = {who for at, who in mentions if not when.start() <= at < when.end()}
+        named, rest = [p for p in named if p in elsewhere], f"{rest[: when.start()]} {rest[when.end() :]}"
     known = clips if isinstance(clips, Mapping) else {c.id: c for c in clips}
     clip_ids, rest, notes = _clips(rest, sources, known)
     source = span.source if span else sources[-1].id if sources else None
@@ -261,13 +276,14 @@ def read(
         within = [s for s in (overlap(t, span) for t in spans) if s is not None]
         spans = within or [span]
     rest = _NOW.sub(" ", rest)
-    intent = _intent(text, rest, bool(named))
+    text, whole = _COURTESY.sub("", text), text
+    intent = _intent(text, rest, bool(named) and beside is None)
     negated = _negated(rest, intent)
-    if negated and (other := _intent(text, bare := _NOT.sub("", rest), bool(named))) in ("who", "who_speaks", "count"):
+    if negated and (other := _intent(text, bare := _NOT.sub("", rest), bool(named) and beside is None)) in ("who", "who_speaks", "count"):
         intent, rest = other, bare
     order, rest = _order(rest, intent)
     return ParsedQuestion(
-        text=text,
+        text=whole,
         language=language,
         plain=_BIDDING.sub("", " ".join(rest.split())) or text,
         people=tuple(named),
@@ -281,7 +297,7 @@ def read(
         beside=beside,
         relative=relative,
         negated=negated,
-        sexed=_SEXED.search(QUOTED.sub("", rest)) is not None,
+        sexed=_SEXED.search(_OF_A_SEX.sub(" ", QUOTED.sub("", rest))) is not None,
     )
 
 
@@ -296,12 +312,19 @@ _SEXED = re.compile(
     r"\b(?:man|men|woman|women|guys?|lady|ladies|girls?|boys?|gentlem[ae]n|males?|females?)\b|[男女](?:人|的|士|生|孩|性|子|主)",
     re.IGNORECASE,
 )
-_EITHER = re.compile(
-    r",\s*(?:is|are|was|were|do|does|did|has|have|can|could|wo|would)n['’]t \w+\W*$"
-    r"|^\W*(?:is|are|was|were|do|does|did|has|have|can|could|wo|would)n['’]t\b|([\u3400-\u9fff])[不没]\1|有没有|\bnot only\b",
+_OF_A_SEX = re.compile(
+    rf"\b(?:about|regarding|{_SPEAK}) (?:(?:the|a|an|any|some|those|these|this|that) )?(?:{_SEXED.pattern})"
+    rf"|[到起及论](?:了|过)?(?:{_SEXED.pattern})",
     re.IGNORECASE,
 )
-"""Words of a negation that ask for what does happen: "isn't there a dog", "有没有"."""
+"""Men or women of whom something is said: they do not limit who says it."""
+_EITHER = re.compile(
+    r",\s*(?:is|are|was|were|do|does|did|has|have|can|could|wo|would)n['’]t \w+\W*$"
+    r"|^\W*(?:is|are|was|were|do|does|did|has|have|can|could|wo|would)n['’]t\b|([\u3400-\u9fff])[不没]\1|有没有|\bnot only\b"
+    r"|\bor not\b|\bi (?:do|did|ca|can|could)(?: ?not|n['’]t) \w+|[了过到]没有?(?:呢|啊|呀)?\W*$|^我?没(?:听|看)(?:清|到|见|懂)楚?",
+    re.IGNORECASE,
+)
+"""Words of a negation that ask for what does happen: "isn't there a dog", "whether or not", "有没有", "来了没有"."""
 _NOT = re.compile(
     r"\b(?:not|never|cannot)\b|\b\w+n['’]t\b|没有?(?![错事]|关系)|从[不未]|从来不|(?<![要是才好差])不(?=[说讲谈问出露在会能喜想看听提笑动])",
     re.IGNORECASE,
@@ -322,9 +345,12 @@ def named_in(text: str, names: NameFinder) -> list[str]:
 
 
 _MANY = rf"{_SOMEONE}(?:(?:, ?| and |, and |、|和){_SOMEONE})*"
+_PASSIVE = r"(?:is|are|was|were|gets?|got|(?:has|have|had) been)"
+_SPOKEN_OF = r"(?:mentioned|talked about|spoken of|discussed)\b"
 _ABOUT = re.compile(
     rf"\b(?:about|regarding|concerning|{_SPEAK} of|mention(?:s|ed|ing)?) (?P<a>{_MANY})(?!['’]s\b)"
-    rf"|(?P<b>{_MANY}) (?:(?:is|are|was|were|get|gets|got) )?(?:mentioned|talked about|spoken of|discussed)\b"
+    rf"|\b(?:{_PASSIVE}|hear|heard) (?P<b>{_MANY}) (?:\w+ )?{_SPOKEN_OF}|(?P<f>{_MANY}) {_PASSIVE} (?:\w+ )?{_SPOKEN_OF}"
+    rf"|\b(?:has|have|had) (?P<g>{_MANY}) (?:\w+ )?been (?:\w+ )?{_SPOKEN_OF}"
     rf"|(?:关于|[谈说提讲][到起及]|谈论|讨论|评价|怎么(?:说|评价|看待?))(?:了|过)?(?P<c>{_MANY})(?!的)"
     rf"|[说讲谈聊](?:了|过)?(?P<d>{_MANY})(?:的)?(?:什么|啥|哪些|坏话|好话)|(?P<e>{_MANY})被[谈说提讲][到起及]",
     re.IGNORECASE,
@@ -332,48 +358,57 @@ _ABOUT = re.compile(
 """Whom something is said about."""
 _TO = re.compile(
     rf"\b{_SPEAK} (?:\w+ ){{0,2}}?(?:to|with) (?P<a>{_MANY})(?!['’]s\b)|\b(?:tell|tells|told|ask|asks|asked) (?P<b>{_MANY})(?!['’]s\b)"
-    rf"|[对跟向同](?P<c>{_MANY})(?:都|也)?(?:说|讲|谈|聊|问|提问)|问(?:了|过)?(?P<d>{_MANY})(?!的)",
+    rf"|[对跟向同](?P<c>{_MANY})(?:都|也)?(?:说|讲|谈|聊|问|提问)|(?<![访学慰])问(?:了|过)?(?P<d>{_MANY})(?!的)"
+    rf"|\b{_PASSIVE} (?P<e>{_MANY}) (?:\w+ )?(?:asked|told)\b|(?P<f>{_MANY}) {_PASSIVE} (?:\w+ )?(?:asked|told)\b"
+    rf"|(?P<g>{_MANY})被(?:[^\W，,。]{{1,6}})?问",
     re.IGNORECASE,
 )
 """Whom something is said to."""
 
 
-_NO_PEOPLE = frozenset(("en", "zh", "said", "said_zh"))
-"""Groups that hold no people."""
+def _within(match: re.Match[str], mentions: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    """Return the people whom a matched text names."""
+    return tuple(dict.fromkeys(who for at, who in mentions if match.start() <= at < match.end()))
 
 
 def _at_places(pattern: re.Pattern[str], rest: str, mentions: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     """Return the people who stand where a pattern has a group."""
-    spans = [m.span(name) for m in pattern.finditer(rest) for name in m.groupdict() if name not in _NO_PEOPLE and m[name]]
+    spans = [m.span(name) for m in pattern.finditer(rest) for name in m.groupdict() if m[name]]
     return tuple(dict.fromkeys(who for at, who in mentions if any(a <= at < b for a, b in spans)))
 
 
 _BESIDE = re.compile(
     rf"\b(?:(?:right|just|directly|immediately|shortly) )*(?P<en>before|after) {_MANY}"
-    rf"(?: (?:(?:does|did|do|has|had|starts?|stops?|finish(?:es|ed)?)|{_SPEAK}|{_SHOW}))*(?=\W*$)"
-    rf"|[在紧接着]*{_MANY}(?:说话|讲话|发言|说完(?:话)?|出现|进来|开口)?[之以]?(?P<zh>[前后])(?:面|边)?(?:马上|紧接着|接着|的(?:那个)?人?)?",
+    rf"(?: (?:(?:does|did|do|has|had|starts?|stops?|finish(?:es|ed)?)|(?P<said>{_SPEAK})|(?P<seen>{_COME})))*(?=\W*$)"
+    rf"|[在紧接着]*{_MANY}(?:(?P<said_zh>说话|讲话|发言|说完(?:话)?|开口)|(?P<seen_zh>出现|进来))?[之以]?(?P<zh>[前后])(?![夫妻任台辈代妈爸卫])"
+    r"(?P<place>面|边)?(?:马上|紧接着|接着|的(?:那个)?人?)?",
     re.IGNORECASE,
 )
 """Who comes right before or after somebody."""
 
 
 _RELATIVE = re.compile(
-    rf"\b(?P<en>before|after) (?P<who>{_MANY}) (?:(?:first|starts?|started|begins?|began|has|had) (?:to )?)?"
-    rf"(?:(?P<said>{_SPEAK})|(?:is (?:first )?)?{_SHOW})(?: (?:into view|in|up|for the first time))?(?=\W*$|\s*,)"
-    rf"|在?(?P<who_zh>{_MANY})(?:第一次)?(?:(?P<said_zh>说完?话|讲完?话|发言|开口|说完)|出现|进来|露面)(?:了)?[之以]?(?P<zh>[前后])",
+    rf"\b(?:(?:right|just|directly|immediately|shortly) )*(?P<en>before|after) {_MANY} "
+    rf"(?:(?:first|starts?|started|begins?|began|has|had) (?:to )?)?"
+    rf"(?:(?P<said>{_SPEAK})|(?:is (?:first )?)?{_COME})(?: (?:into view|in|up|for the first time))?(?=\W*$|\s*,)"
+    rf"|在?{_MANY}(?:第一次)?(?:(?P<said_zh>说完?话|讲完?话|发言|开口|说完)|出现|进来|露面)(?:了)?[之以]?(?P<zh>[前后])",
     re.IGNORECASE,
 )
 """A time before or after somebody comes or speaks."""
 
 
-def _beside(rest: str) -> tuple[Literal["before", "after"] | None, str]:
+def _beside(rest: str, mentions: Sequence[tuple[int, str]]) -> tuple[Literal["before", "after"] | None, str]:
     """Return whether a question is about who speaks or comes right before or after somebody, and the question without that."""
     match = _BESIDE.search(rest)
-    if match is None:
+    if match is None or not _within(match, mentions):
         return None, rest
     without = f"{rest[: match.start()]} {rest[match.end() :]}"
     bare = _order(without, None)[1]
-    if next((intent for intent, pattern in _COMPILED if pattern.search(bare)), None) not in ("who", "who_speaks"):
+    intent = next((intent for intent, pattern in _COMPILED if pattern.search(bare)), None)
+    other = {"who": match["said"] or match["said_zh"] or match["place"], "who_speaks": match["seen"] or match["seen_zh"]}
+    if (
+        intent not in other or other[intent]
+    ):  # who speaks after somebody comes is a question of a time, who stands behind them one of a place
         return None, rest
     return _side(match), without
 
@@ -510,6 +545,10 @@ _ONLY_WHO = re.compile(
 """A question for persons and nothing of theirs: "what is Ann's name", not "what is Ann's dog's name"."""
 
 
+_PLACE = re.compile(rf"{_SOMEONE}的?(?:[前后旁左右对][面边侧]|身[前后旁边])")
+"""A place beside somebody: who is there is not who they are."""
+
+
 def _others(rest: str) -> int:
     """Return how many words beside people a question has."""
     return sum(word.strip(",.;:!?") not in ("and", *PLACEHOLDER.values()) for word in rest.split())
@@ -521,11 +560,13 @@ def _intent(text: str, rest: str, named: bool) -> Intent | None:
         and (_WHO_IS.search(text) or _ONLY_WHO.search(" ".join(rest.split())))
         and not re.search(rf"\b{_SPEAK}\b", text, re.IGNORECASE)
         and _others(rest) <= 7
+        and not _PLACE.search(rest)
     ):
         return "who_is"
     if named and (found := next((intent for intent, pattern in _COMPILED_OF_NAMED if pattern.search(rest)), None)) is not None:
         return found
-    return next((intent for intent, pattern in _COMPILED if pattern.search(rest)), None)
+    found = next((intent for intent, pattern in _COMPILED if pattern.search(rest)), None)
+    return None if found == "asks" and _NOT_ASKING.search(rest) else found
 
 
 _NO_ORDER = r"(?![ -](?:names?|lady|floor|class|aid|nights?|weeks?|months?|years?|amendment|minister)\b)"

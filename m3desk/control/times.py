@@ -126,13 +126,19 @@ def _length(match: re.Match[str]) -> int:
 Means = Callable[[re.Match[str], int, Callable[[str], int]], TextRange]
 
 _ROUGHLY = re.compile(r"around|about|near|roughly|大约|大概|左右", re.IGNORECASE)
-_WHOLE = re.compile(r"(?:\d[ -]?(?:m|min|mins|minutes?|h|hours?)|分钟?|\dth minute|minute \d+)$", re.IGNORECASE)
+_WHOLE = re.compile(r"(?:\d[ -]?(?:m|min|mins|minutes?|h|hours?)|分钟?|minute \d+)$", re.IGNORECASE)
 """How a time ends that is named to the minute or hour."""
+_NTH_MINUTE = re.compile(r"(?:the )?\d+(?:st|nd|rd|th) minute", re.IGNORECASE)
 
 
 def _at(match: re.Match[str], _duration: int, moment: Callable[[str], int]) -> TextRange:
-    """Return the time around a named moment: a few seconds, or one before and after it where it is named to the second."""
+    """Return the time around a named moment: a few seconds, or one before and after it where it is named to the second.
+
+    "The 2nd minute" is a minute, and ends at 2:00.
+    """
     at = moment(match[1])
+    if _NTH_MINUTE.fullmatch(match[1].strip()):
+        return at - 60 * MICROSECOND, at
     before, after = AROUND if _ROUGHLY.search(match.group()) or _WHOLE.search(match[1].strip()) else ABOUT
     return at - before, at + after
 

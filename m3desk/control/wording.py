@@ -167,9 +167,9 @@ _ASKING = {
     "who_speaks": "还是 else other 还 别 其他 其他人 别人 voice first last loud whos 先 最先 最后 第一 第一个 声音 开口 发言",
     "who_says": "first last 最先 最后 过 到",
     "asks": "first last next many number else there pose raise heard hear have "
-    "问 提问 发问 提 提出 问题 先 最先 最后 第一 第一个 一个 个 几 几个 多少 多少个 哪些 什么 了 过 句",
+    "跟 向 同 问 提问 发问 提 提出 问题 先 最先 最后 第一 第一个 一个 个 几 几个 多少 多少个 哪些 什么 了 过 句",
     "count": "many number different unique total altogether distinct voice individual character human 几 几个 多少 一共 总共 不同 共 位 名",
-    "says": "first last else exact quote 什么 了 过 先 最后 最先 第一 第一句 句",
+    "says": "first last else exact quote 跟 向 同 什么 了 过 先 最后 最先 第一 第一句 句",
     "when": "where time many often 几次 多少次 次 多少 timing first last long enter leave left arrive return back "
     "point early late soon come came minute second hour into far video film 第 几 秒 分钟 第几 几秒 几分 几分钟 "
     "何时 几点 先 最后 最先 最早 第一 一次 第一次 时间 进入 离开 早",

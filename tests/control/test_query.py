@@ -217,3 +217,97 @@ def test_a_clip_of_the_newest_source_is_meant_and_said():
 def test_first_and_last_are_an_order_unless_they_are_said(question, order, kept):
     found = asked(question)
     assert found.order == order and (kept in found.plain if kept else not re.search("first|last|最后", found.plain))
+
+
+@pytest.mark.parametrize(
+    ("question", "intent"),
+    [
+        ("请问什么时候李明出现？", "when"),
+        ("请问哪些人出现了？", "who"),
+        ("请问，李明说了什么？", "says"),
+        ("想问一下李明问了什么？", "asks"),
+        ("李明遇到了什么问题？", None),
+        ("有哪些问题被提出？", "asks"),
+        ("李明提到了什么问题？", "says"),
+        ("谁提到了这个问题？", "who_says"),
+        ("谁回答了李明提的问题？", None),
+        ("谁被问了问题？", None),
+        ("Who is asked a question?", None),
+        ("Who answers the question that Ann asks?", None),
+        ("Who has answered the question?", None),
+        ("What is the answer to the question Ann asks?", None),
+        ("What was Ann asked by Jeff Steen?", "asks"),
+        ("Does Ann ask anything?", "asks"),
+        ("Does anyone ask a question?", "asks"),
+        ("Who asked what?", "asks"),
+        ("李明之后说话的是谁？", "who_speaks"),
+        ("李明后面是谁？", "who"),
+        ("Who talks the most about Ann and Jeff Steen?", "who_says"),
+    ],
+)
+def test_who_asks_is_told_from_courtesy_from_problems_and_from_who_answers(question, intent):
+    assert asked(question).intent == intent
+
+
+@pytest.mark.parametrize(
+    ("question", "speakers", "about", "to"),
+    [
+        ("请问李明说了什么？", ("person_4",), (), ()),
+        ("What is Ann asked?", (), (), ("person_1",)),
+        ("李明被问了什么？", (), (), ("person_4",)),
+        ("What is Ann told?", (), (), ("person_1",)),
+        ("What was Ann asked by Jeff Steen?", ("person_2",), (), ("person_1",)),
+        ("What has Ann mentioned?", ("person_1",), (), ()),
+        ("When is Ann first mentioned?", (), ("person_1",), ()),
+        ("When has Ann been mentioned?", (), ("person_1",), ()),
+    ],
+)
+def test_who_speaks_about_whom_and_to_whom(question, speakers, about, to):
+    found = asked(question)
+    assert (found.speakers, found.about, found.to) == (speakers, about, to)
+
+
+@pytest.mark.parametrize(
+    ("question", "beside", "relative"),
+    [
+        ("Who speaks after Ann?", "after", None),
+        ("Who speaks after Ann appears?", None, ("after", False, ("person_1",))),
+        ("Who comes in before Ann speaks?", None, ("before", True, ("person_1",))),
+        ("李明出现之后谁说话？", None, ("after", False, ("person_4",))),
+        ("What happens right after Ann speaks?", None, ("after", True, ("person_1",))),
+        ("Who speaks before Ann leaves?", None, None),
+        ("What happens before Ann leaves?", None, None),
+        ("What happens after Ann returns?", None, None),
+        ("What happens before someone enters?", None, None),
+        ("Who speaks after someone enters?", None, None),
+        ("站在李明后面的是谁？", None, None),
+        ("李明前夫是谁？", None, None),
+    ],
+)
+def test_beside_whom_and_which_time_is_asked_for(question, beside, relative):
+    found = asked(question)
+    assert (found.beside, found.relative) == (beside, relative)
+    assert relative is None or "right" not in found.plain
+
+
+def test_who_names_a_time_may_be_asked_of_too():
+    assert asked("What does Ann say after Ann appears?").people == ("person_1",)
+
+
+@pytest.mark.parametrize(
+    "question", ["李明来了没有？", "I can't hear who speaks first.", "Tell me whether or not Ann appears.", "我没听清，谁在说话？"]
+)
+def test_a_negation_that_denies_nothing_is_none(question):
+    assert not asked(question).negated
+
+
+@pytest.mark.parametrize(
+    ("question", "sexed"), [("Who mentions women?", False), ("Who talks about the man?", False), ("What does the man say?", True)]
+)
+def test_men_of_whom_something_is_said_are_not_who_is_asked_for(question, sexed):
+    assert asked(question).sexed == sexed
+
+
+def test_a_numbered_minute_is_that_minute():
+    spans = asked("What happens in the 2nd minute?").spans
+    assert [(s.start, s.end, s.around) for s in spans] == [(60_000_000, 120_000_000, "in the 2nd minute")]
