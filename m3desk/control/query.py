@@ -527,7 +527,8 @@ def overlap(a: TimeSpan, b: TimeSpan) -> TimeSpan | None:
 
 
 _WHO_IS = re.compile(
-    r"^\s*(?:who(?:'s| is| was)(?! (?:next|beside|with|behind|near|before|after|in|on|at|to|opposite|left|right)\b)"
+    r"^\s*(?:who(?:'s| is| was)(?! (?:next|beside|with|behind|near|before|after|in|on|at|to|opposite|left|right"
+    r"|seen|heard|shown|visible|together|there|also|\w+ing)\b)"
     r"|tell me about|what (?:do (?:you|we) know|is known) about)\b"
     r"|是谁|^谁是|关于.*(?:知道|了解)什么",
     re.IGNORECASE,

@@ -15,6 +15,7 @@ from m3desk.control.times import TimeSpan
 from m3desk.control.wording import ASKING, say
 from m3desk.domain.clip import clock
 from m3desk.domain.memory import StoredSentence
+from m3desk.domain.stemming import stems
 
 MOST = 4
 MOST_OF_A_SCENE = 8
@@ -142,6 +143,10 @@ def _without_faces(search: Search, span: TimeSpan) -> str:
     return "no_face" if search.bodies_left_out(span) else "uneventful"
 
 
+_HOW = stems("many much often long far")
+"""What stands after "how": none of these words is looked for."""
+
+
 def absent(asked: ParsedQuestion, search: Search, hits: Sequence[Hit]) -> Answer:
     """Answer that this is not in the memory, and which of the question's words were not found."""
     if asked.intent == "says" and asked.speakers:
@@ -149,7 +154,7 @@ def absent(asked: ParsedQuestion, search: Search, hits: Sequence[Hit]) -> Answer
         return Answer((Part(say("says_not_that", asked.language, who=who, so_far=so_far_of(asked, search, None))),), found=False)
     held = {w for h in hits for w in h.words}
     words = re.findall(r"[^\W_]+", asked.plain)
-    asking = ASKING.get(asked.intent or "", frozenset())
+    asking = ASKING.get(asked.intent or "", frozenset()) | _HOW
     missing = [w for w in words if (telling := search.telling(w)) and not (held | asking) & set(telling)]
     if asked.language == "zh" or not missing:
         return Answer((Part(say("absent", asked.language)),), found=False)

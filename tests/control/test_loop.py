@@ -261,6 +261,8 @@ def test_what_others_say_is_no_answer_to_what_somebody_says(tmp_path):
 def test_words_that_only_ask_are_not_told_to_be_missing(tmp_path):
     done, _ = run(english(), tmp_path, "How many people sit on the sofa?")
     assert done.answer == "This is not in this memory: nothing in it shows or says “sit”, “sofa”."
+    done, _ = run(english(), tmp_path / "b", "How many balloons are red?")
+    assert done.answer == "This is not in this memory: nothing in it shows or says “balloons”."
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,8 @@ def asked(text, sources=SOURCES, clips=CLIPS):
         ("What is the number of people?", "count"),
         ("What colour is the car?", None),
         ("Is there a dog?", None),
+        ("Who is seen with Ann?", "who"),
+        ("Who is sitting beside Ann?", None),
         ("What is Ann's name?", "who_is"),
         ("What is the name of Ann Lee?", "who_is"),
         ("What is Person 3 called?", "who_is"),
