@@ -198,11 +198,24 @@ def _by_one_of(people: Sequence[str], s: StoredSentence) -> bool:
     return said is not None and (not people or any(s.tagged.startswith(f"<{p}>") for p in people))
 
 
+_HAVING_NAMES = re.compile(
+    r"\b(?:is|are|was|were|get|gets|be) (?:named|mentioned by name|known by name|called by name)\b"
+    r"|\b(?:have|has|with)(?: an?| known)? names?\b|有名字|知道名字|叫得出名字",
+    re.IGNORECASE,
+)
+"""A question for people whose names are known."""
+
+
 def people_answer(asked: ParsedQuestion, search: Search, before: Before | None, spoken: bool) -> Answer:
     language, shown = asked.language, {p.id: p.shown for p in search.people}
     there = presences(asked, search, before)
     if asked.people:  # who of these
         there = {p: t for p, t in there.items() if p in asked.people}
+    if _HAVING_NAMES.search(asked.plain):
+        nameless = {p.id for p in search.people if p.name_state == "none"}
+        there = {p: t for p, t in there.items() if p not in nameless}
+        if not there:
+            return Answer((Part(say("nobody_named", language)),), found=False)
     seen = {p: t.seen[0] for p, t in there.items() if t.seen}
     heard = {p: t.heard[0][0] for p, t in there.items() if t.heard}
     # A face and a voice that are not linked yet, but bear one name, are not told twice.

@@ -24,6 +24,7 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "no_clip": ("This is not in this memory. {note}", "这段记忆里没有这个内容。{note}"),
     "nobody_seen": ("Not in this memory{so_far}: nobody's face is seen.", "{so_far}这段记忆里没有看到任何人的脸。"),
+    "nobody_named": ("Not in this memory: nobody's name is known.", "这段记忆里没有人的名字是已知的。"),
     "nobody_heard": ("Not in this memory{so_far}: nobody is heard speaking.", "{so_far}这段记忆里没有听到任何人说话。"),
     "says_nothing": ("Not in this memory{so_far}: {who} is not heard saying anything.", "{so_far}这段记忆里没有听到{who}说话。"),
     "says_not_that": ("Not in this memory{so_far}: {who} is not heard saying anything of that.", "{so_far}这段记忆里没有听到{who}说这些。"),
@@ -162,13 +163,14 @@ GENERIC = stems(
 """Stems of question words, which evidence need not contain."""
 
 _ASKING = {
-    "who": "还是 other 还 别 其他 其他人 别人 list present camera screen there else come came enter together all first last "
+    "who": "还是 名字 人有 other 还 别 其他 其他人 别人 list present camera screen there else come came enter together all first last "
     "在场 画面 出现 屏幕 哪些 都 一共 先 最先 最后 第一 第一个 镜头",
     "who_speaks": "还是 else other 还 别 其他 其他人 别人 voice first last loud whos 先 最先 最后 第一 第一个 声音 开口 发言",
     "who_says": "first last 最先 最后 过 到",
     "asks": "first last next many number else there pose raise heard hear have "
     "跟 向 同 问 提问 发问 提 提出 问题 先 最先 最后 第一 第一个 一个 个 几 几个 多少 多少个 哪些 什么 了 过 句",
-    "count": "many number different unique total altogether distinct voice individual character human 几 几个 多少 一共 总共 不同 共 位 名",
+    "count": "名字 名 many number different unique total altogether distinct voice individual character human "
+    "几 几个 多少 一共 总共 不同 共 位",
     "says": "first last else exact quote 跟 向 同 什么 了 过 先 最后 最先 第一 第一句 句",
     "when": "where time many often 几次 多少次 次 多少 timing first last long enter leave left arrive return back "
     "point early late soon come came minute second hour into far video film 第 几 秒 分钟 第几 几秒 几分 几分钟 "

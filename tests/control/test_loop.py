@@ -217,6 +217,21 @@ def test_when_a_name_is_shown_is_told_by_its_caption(tmp_path):
     assert done.answer == "Person 2 is introduced as Jeff Steen: “Host JEFF STEEN” [00:04]" and at(done) == [4]
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which people are named?", "Two people appear: Ann Lee [00:00] and Jeff Steen? [00:04]."),
+        ("How many people have names?", "Two people appear: Ann Lee [00:00] and Jeff Steen? [00:04]."),
+        ("哪些人有名字？", "画面中出现了2个人：Ann Lee [00:00]和Jeff Steen? [00:04]。"),
+    ],
+)
+def test_only_those_with_names_are_named(tmp_path, question, answer):
+    assert run(english(), tmp_path, question)[0].answer == answer
+    reader = MadeReader(person(1))
+    reader.see(1, 0, 5)
+    assert not run(reader, tmp_path / "none", question)[0].found
+
+
 def test_where_everybody_speaks_nobody_is_silent(tmp_path):
     reader = MadeReader(person(1, "Ann Lee"))
     reader.see(1, 0, 5)
