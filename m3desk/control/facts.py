@@ -7,6 +7,7 @@ word that these kinds of answer don't cover, they return None, and search and th
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -80,15 +81,15 @@ def resolved(asked: ParsedQuestion, search: Search, before: Before | None) -> Pa
     stays = _stays(sorted((m for t in mine for m in ([m for m, _ in t.heard] if spoken else t.seen)), key=lambda m: (m.source, m.start)))
     names = _joining(_names(replace(asked, people=whom), search), asked.language)
     word = say("relative_heard" if spoken else "relative_seen", asked.language, who=names)
-    if not stays:
-        return replace(asked, notes=(*asked.notes, Note("around", say("relative_unknown", asked.language, word=word))))
-    first = stays[0]
-    at = first.end if spoken and side == "after" else first.start
-    span = TimeSpan(first.source, 0, at) if side == "before" else TimeSpan(first.source, at, FOREVER)
-    within = tuple(both for s in asked.spans if (both := overlap(s, span)) is not None)
-    note = Note("around", say(f"relative_{side}", asked.language, word=word, at=clock(at)))
-    follows = asked.follows or (side == "after" and asked.intent in (None, "summary"))
-    return replace(asked, spans=within or (span,), follows=follows, notes=(*asked.notes, note))
+    for first in stays:  # the first that leaves something of the times that a question is limited to
+        at = first.end if spoken and side == "after" else first.start
+        span = TimeSpan(first.source, 0, at) if side == "before" else TimeSpan(first.source, at, FOREVER)
+        within = tuple(both for s in asked.spans if (both := overlap(s, span)) is not None)
+        if within or not asked.spans:
+            note = Note("around", say(f"relative_{side}", asked.language, word=word, at=clock(at)))
+            follows = asked.follows or (side == "after" and asked.intent in (None, "summary"))
+            return replace(asked, spans=within or (span,), follows=follows, notes=(*asked.notes, note))
+    return replace(asked, notes=(*asked.notes, Note("around", say("relative_unknown", asked.language, word=word))))
 
 
 def beyond(asked: ParsedQuestion, search: Search) -> list[str]:
@@ -284,16 +285,36 @@ def _voices_told(asked: ParsedQuestion, search: Search, before: Before | None, s
     return dict(sorted(found.items(), key=lambda item: (item[1].source, item[1].start)))
 
 
+class _Times:
+    """The times that some moments take, to find whether another falls into them without looking at each."""
+
+    def __init__(self, moments: Iterable[CitedSpan]) -> None:
+        self._starts: dict[str, list[int]] = defaultdict(list)
+        self._ends: dict[str, list[int]] = defaultdict(list)
+        for m in sorted(moments, key=lambda m: m.start):
+            starts, ends = self._starts[m.source], self._ends[m.source]
+            if ends and m.start <= ends[-1]:
+                ends[-1] = max(ends[-1], m.end)
+            else:
+                starts.append(m.start)
+                ends.append(m.end)
+
+    def overlap(self, moment: CitedSpan) -> bool:
+        """Return whether a moment shares some time with these."""
+        at = bisect_left(self._starts.get(moment.source, ()), moment.end) - 1  # the last that begins before the moment ends
+        return at >= 0 and self._ends[moment.source][at] > moment.start
+
+
 def _may_be_theirs(asked: ParsedQuestion, search: Search, before: Before | None) -> list[Part]:
     """Return the voices without a face that are heard while people of whom no voice is known are in view: they may be theirs."""
     mine = {p.id for p in search.people if p.id in asked.speakers and not p.voices}
     names = {p.shown for p in search.people if p.id in asked.people and p.voices}
     there = presences(asked, search, before)
-    views = [m for p, t in there.items() if p in mine for m in t.seen]
+    views = _Times(m for p, t in there.items() if p in mine for m in t.seen)
     alone = {p.id: p.shown for p in search.people if p.voices and not p.faces and p.shown not in names}
     found: dict[str, CitedSpan] = {}
     for p, t in there.items():
-        heard = (m for m, _ in t.heard if any(v.source == m.source and v.start < m.end and m.start < v.end for v in views))
+        heard = (m for m, _ in t.heard if views.overlap(m))
         if p in alone and (first := next(heard, None)) is not None:
             found[p] = first
     if not found:

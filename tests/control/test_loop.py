@@ -1,11 +1,15 @@
 """Answers: read from the evidence, written by a model and checked, or quoted; with citations, or "not in this memory"."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from m3desk.control.basis import with_basis
+from m3desk.control.citing import CitedSpan
+from m3desk.control.facts import PersonPresence, _may_be_theirs
 from m3desk.control.loop import answer, as_chat, as_json
+from m3desk.control.query import read
 from m3desk.domain.evidence import TimedBox
 from m3desk.domain.live import OBJECTS_AND_TEXTS, SEMANTIC
 from m3desk.errors import Cancelled, ModelFailed
@@ -944,3 +948,45 @@ def test_of_a_time_that_is_not_memorized_yet_is_not_said_that_nobody_is_there(tm
     reader._clips[-1] = replace(reader._clips[-1], state="queued")
     done, _ = run(reader, tmp_path, "What happened between 1:45 and 2:00?")
     assert "nothing is memorized yet" in done.answer and "obody" not in done.answer
+
+
+def test_what_may_be_theirs_is_found_without_comparing_every_voice_with_every_view(tmp_path):
+    compared = 0
+
+    class Place(str):
+        """The name of a source; counts how often it is compared."""
+
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            nonlocal compared
+            compared += 1
+            return str.__eq__(self, other)
+
+    moments = [CitedSpan("s1.c0", Place("s1"), 10 * n, 10 * n + 4, f"o{n}") for n in range(1000)]
+    others = [CitedSpan("s1.c0", Place("s1"), 10 * n + 4, 10 * n + 10, f"v{n}") for n in range(1000)]
+    search = SimpleNamespace(
+        people=[person(1, "Ann", heard=False), person(2, "Eve", seen=False)],
+        evidence=SimpleNamespace(
+            presences={"person_1": PersonPresence(moments), "person_2": PersonPresence([], [(m, "") for m in others])}
+        ),
+    )
+    asked = read("What does Ann say?", search.people, ())
+    assert _may_be_theirs(asked, search, None) == []
+    assert compared < 20_000
+    search.evidence.presences["person_2"].heard.append((CitedSpan("s1.c0", "s1", 5003, 5005, "last"), ""))
+    assert "Eve" in "".join(p.text for p in _may_be_theirs(asked, search, None))
+
+
+def test_a_time_named_by_who_comes_stays_within_the_time_asked_for(tmp_path):
+    reader = discussion()
+    reader.see(3, 60, 66)
+    reader.hear(2, "Welcome back.", 70, 71)
+    limit = ("s1", 50_000_000, 65_000_000)
+    done, _ = run(reader, tmp_path, "What is said before Person 3 appears?", span=limit)
+    assert not done.found and "is read as before 01:00" in done.answer
+    done, _ = run(reader, tmp_path / "never", "What is said after Ann appears?", span=limit)
+    assert "Welcome" not in done.answer
+    done, _ = run(reader, tmp_path / "gone", "What is said before Bob appears?", span=limit)
+    assert "Welcome" not in done.answer and "Good morning" not in done.answer and "it limits nothing" in done.answer
