@@ -55,12 +55,21 @@ _OBJECT = re.compile(
 """Who is somebody else than the person named before it: "what does Ann say about her", not "about her mug"."""
 _SUBJECT = re.compile(r"\b(?:do|does|did|has|have|is|was|are|were) (?P<a>she|he|they)\b|^\W*(?P<b>[她他]们?)", re.IGNORECASE)
 """Who is somebody else than a person named after it."""
+_CLAUSE = r"\b(?:who|that|which|when|while|after|before|until|because|if|as)\b"
+"""What begins a clause, which has a subject of its own."""
+_OWN = re.compile(r"\b(?:brings?|brought|takes?|took|carry|carries|carried|has|have|had|keeps?|kept)\b.* with $", re.IGNORECASE)
+"""After which "her" is the subject itself: "what does Ann bring with her"."""
+_OF_SUBJECT = re.compile(
+    rf"^\W*(?:(?:and|so) )?(?:who|which)\b.*\b(?:and|or|but|then)\b|^[^\w]*谁|(?<=\w )(?<!\band )(?<!\bso ){_CLAUSE}|的时候|[，,]",
+    re.IGNORECASE,
+)
+"""Where somebody is named and is not the subject of what follows, which may speak of them: "who sits by Ann and talks to her"."""
 _NO_THINGS = r"(?!(?:people|persons|men|women|children|guys|girls|boys|speakers|voices|faces|others?)\b)"
 _AFTER_THINGS = r"(?:are|were|do|did|have|in|on|at|of|from|to|with|near|beside|under|behind|lie|stand|come|go|there|left|kept|seen|shown)"
 _THING = re.compile(
     r"\b(?:where|what|which|how|when|why|are there|is there|who|do|does|did|can)\b.*?"
     r"\b(?:the|any|some|those|these|many|which|what|his|her|their)"
-    rf" (?P<things>(?:\w+[ -]){{0,2}}?{_NO_THINGS}\w{{2,}}[^s\W]s)\b(?= ?(?:$|\W|{_AFTER_THINGS}\b))",
+    rf" (?P<things>(?:(?!{_CLAUSE})\w+[ -]){{0,2}}?{_NO_THINGS}\w{{2,}}[^s\W]s)\b(?= ?(?:$|\W|{_AFTER_THINGS}\b))",
     re.IGNORECASE,
 )
 """Things of which a question asks: "where are the boxes"; plurals without an s are not found."""
@@ -193,7 +202,7 @@ def _other(
     """
     plain = _unquoted(text)
     word = _OBJECT.search(plain)
-    if word is not None and not read(plain[: word.start()], people, (), names=finder).people:
+    if word is not None and _may_be_named(plain[: word.start(word.lastgroup or 0)], people, finder):
         word = None
     elif word is None and asked.intent == "says" and (word := _SUBJECT.search(plain)) is not None:
         word = word if not read(plain[: word.start()], people, (), names=finder).people else None
@@ -215,6 +224,11 @@ def _other(
     start, end = word.span(group)
     text = f"{text[:start]}{_and([person_id(p.number) for p in meant], language)}{text[end:]}"
     return text, [say("meant", language, word=said, who=_and(list(dict.fromkeys(p.shown for p in meant)), language))]
+
+
+def _may_be_named(text: str, people: Sequence[Person], finder: NameFinder) -> bool:
+    """Return whether "her" after this text may be somebody named in it, or names nobody because nobody is named before."""
+    return _OWN.search(text) is not None or _OF_SUBJECT.search(text) is not None or not read(text, people, (), names=finder).people
 
 
 def _things(chats: Sequence[Chat]) -> str:

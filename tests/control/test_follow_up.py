@@ -143,6 +143,7 @@ def talkers() -> MadeReader:
         ("Who mentions Ann?", "What does Ann say about him?", "Ann Lee is not heard naming Bob.\n(“Him” is read as Bob.)"),
         ("Who speaks last?", "What does she say about Bob?", "Person 3 says: “Is Bob right?” [00:16]\n(“She” is read as Person 3.)"),
         ("Who speaks last?", "What does Bob say about her?", "(“Her” is read as Person 3.)"),
+        ("Who speaks first?", "And who asks Bob about him?", "(“Him” is read as Ann Lee.)"),
         ("谁最先说话？", "Bob怎么说她？", "Bob说：“Ann keeps it under the table.” [00:06]\n(“她”指Ann Lee。)"),
         ("Who speaks first?", "What does Bob say about her box?", ""),
     ],
@@ -288,3 +289,22 @@ def test_who_was_merged_or_hidden_since_the_answer(tmp_path: Path) -> None:
     assert put(*rest, ann, person(3)).question == "What does person_3 say?"
     assert put(*rest, replace(ann, aliases=("person_3",))).question == "What does person_1 say?", "merged"
     assert put(*rest, ann).question == "What does he say?", "hidden: whom an older answer names is not meant"
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("Who speaks first?", "What does Bob have with him?"),
+        ("Who speaks first?", "Who sits near Bob and talks to him?"),
+        ("Who speaks first?", "What does Bob do when Ann talks to him?"),
+        ("谁最先说话？", "谁坐在Bob旁边跟他说话？"),
+    ],
+)
+def test_her_may_be_who_is_named(tmp_path: Path, first: str, then: str) -> None:
+    _, done = talk(talkers(), tmp_path, first, then)
+    assert "read as" not in done.answer and "指" not in done.answer and "not known" not in done.answer
+
+
+def test_a_verb_names_no_things(tmp_path: Path) -> None:
+    _, done = talk(talkers(), tmp_path, "Who is the man who speaks?", "What do they wear?")
+    assert "read as the" not in done.answer
