@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from m3desk_ui.chat.turn import ChatTurn
+from m3desk_ui.look import plain
 from m3desk_ui.look.focus_ring import FocusRing
 from m3desk_ui.people.person_picker import PersonPicker
 from m3desk_ui.people.split_board import SplitBoard
@@ -425,23 +426,33 @@ def test_a_citation_of_an_answer_is_reached_and_followed(opened: Walk) -> None:
     chat: Any = opened.window.dock_area.views["chat"]
     opened.press(Key.Key_L, held=Mods.ControlModifier)
     opened.qtbot.waitUntil(lambda: QApplication.focusWidget() is chat.question, timeout=30_000)
-    opened.write("Who asked for tea?")
-    opened.press(Key.Key_Return)
+    for question in ("Who asked for coffee?", "Who asked for tea?"):
+        opened.press(Key.Key_L, held=Mods.ControlModifier)
+        opened.write(question)
+        opened.press(Key.Key_Return)
+        opened.qtbot.waitUntil(lambda q=question: _is_answered(chat, q), timeout=30_000)
     turn = lambda: chat.findChildren(ChatTurn)[-1]  # noqa: E731
-    opened.qtbot.waitUntil(lambda: turn().question.startswith("Who asked") and turn().done is not None, timeout=30_000)
     followed: list[str] = []
     turn().followed.connect(followed.append)
-    for _ in range(4):
+    above: list[QWidget | None] = []
+    while QApplication.focusWidget() is not chat.area and len(above) < 40:
         opened.press(Key.Key_Tab, held=Mods.ShiftModifier)
-        if QApplication.focusWidget() is turn().answer:
-            break
-    assert QApplication.focusWidget() is turn().answer, "it stands right above the question"
+        above.append(QApplication.focusWidget())
+    shown = list(dict.fromkeys(w for w in above if isinstance(w, plain.Stream)))
+    assert shown[0] is turn().answer and above.index(turn().answer) <= 1, "it stands right above the question"
+    places = [w.mapTo(chat, w.rect().topLeft()).y() for w in shown]
+    assert len(shown) == len(chat.findChildren(ChatTurn)) and places == sorted(places, reverse=True)
+    opened.to(turn().answer)
     for _ in range(3):
         opened.press(Key.Key_Return)
         if followed:
             break
         opened.press(Key.Key_Tab)
     assert followed and QApplication.focusWidget() is turn().answer
+
+
+def _is_answered(chat: Any, question: str) -> bool:
+    return any(t.question == question and t.done is not None for t in chat.findChildren(ChatTurn))
 
 
 def test_the_ring_stays_where_its_widget_can_be_seen(qtbot: QtBot) -> None:

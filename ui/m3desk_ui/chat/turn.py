@@ -326,6 +326,7 @@ class ChatTurn(QFrame):
             self._stream.stop()
             self._clock.stop()
             self._show_done(self.done)
+            self.stops_changed.emit()
 
     def _awaited(self, event: events.AskWaits) -> str:
         """Return what is said of the last seconds of a live source, which are not memorized."""

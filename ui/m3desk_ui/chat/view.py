@@ -320,7 +320,9 @@ class ChatView(QWidget):
         """Let Tab go through the answers in the order in which they stand: Qt puts what is made later behind the whole window."""
         places = (self._column.itemAt(i) for i in range(self._column.count()))
         turns = [w for place in places if place is not None and isinstance(w := place.widget(), ChatTurn)]
-        for before, after in pairwise([self.earlier, *(stop for turn in turns for stop in turn.stops())]):
+        stops = [self.area, self.earlier, *(stop for turn in turns for stop in turn.stops())]
+        able = [stop for stop in stops if stop.focusPolicy() & Qt.FocusPolicy.TabFocus]  # Qt orders no others: a foot without a link
+        for before, after in pairwise(able):
             self.setTabOrder(before, after)
 
     # ------------------------------------------------------------ asking
