@@ -4280,6 +4280,10 @@
     <context>
         <name>Deeds</name>
         <message>
+            <source>Confirmed the name “%1”</source>
+            <translation>已确认名字“%1”</translation>
+        </message>
+        <message>
             <source>Taught %1 from %2 files</source>
             <translation>已用 %2 个文件教会识别 %1</translation>
         </message>

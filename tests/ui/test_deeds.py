@@ -32,6 +32,13 @@ def chinese(qapp: QApplication) -> Iterator[None]:
     ("line", "said"),
     [
         ("names Person 11 “Ann”", "Named Person 11 “Ann”"),
+        ("names Jeff Steen? “Jeff Steen” (5 memories read differently)", "Confirmed the name “Jeff Steen” (5 memories read differently)"),
+        ("names Jeff? “Jeff Steen”", "Named Jeff? “Jeff Steen”"),
+        (
+            "takes 14 faces and 75 utterances from Person 0 (14 faces and 75 utterances are reassigned, 474 memories read differently)",
+            "Gave 14 faces and 75 utterances of Person 0 to somebody new (474 memories read differently)",
+        ),
+        ("gives 2 faces to Ann (2 faces are reassigned)", "Gave 2 faces to Ann"),
         ("merges Person 3, Person 4 into Ann (2 faces are reassigned)", "Merged Person 3 and Person 4 into Ann (2 faces reassigned)"),
         ("takes back step 1 (1 memory reads differently)", "Taken back: Named Person 1 “Ann” (1 memory read differently)"),
         ("takes back step 9; step 1 rested on it", "Taken back: a correction; it was the basis of: Named Person 1 “Ann”"),

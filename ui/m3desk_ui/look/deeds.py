@@ -32,11 +32,18 @@ def done(line: str, steps: Steps | None = None) -> str:
     """Return what a correction did. `steps`: what is known of others that the line names by number."""
     head, counts, tail = _parted(line)
     said = _deed(head, steps or {})
+    counts = _further(head, counts)
     if counts:
         said = tr("%1 (%2)", said, change(counts))
     for warning in tail:
         said = tr("%1; %2", said, _warning(warning, steps or {}))
     return said
+
+
+def _further(head: str, counts: str) -> str:
+    """Return the counts without what the deed has just counted: "takes 2 faces from Ann (2 faces are reassigned, 3 memories …)"."""
+    moved = re.match(rf"(?:takes|gives|moves) ({_THINGS}) (?:from|to) ", head)
+    return re.sub(rf"^{re.escape(moved[1])} (?:is|are) reassigned(?:, |$)", "", counts) if moved else counts
 
 
 def would(line: str, steps: Steps | None = None) -> str:
@@ -134,6 +141,7 @@ def _deed(line: str, steps: Steps) -> str:
     patterns: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
         (r"undo", lambda _m: tr("Undone")),
         (r"redo", lambda _m: tr("Done again")),
+        (r"names (.+)\? “\1”", lambda m: tr("Confirmed the name “%1”", m[1])),  # it was suggested
         (r"names (.+?) “(.*)”", lambda m: tr("Named %1 “%2”", p(m[1]), m[2])),
         (r"removes the name of (.+)", lambda m: tr("Removed the name of %1", p(m[1]))),
         (rf"gives ({_THINGS}) to (.+)", lambda m: tr("Gave %1 to %2", things(m[1]), p(m[2]))),
