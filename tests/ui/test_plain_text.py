@@ -347,6 +347,7 @@ def test_menus_and_message_boxes_show_names_as_text(qtbot: QtBot, shown: MainWin
         QApplication.processEvents()
     people._menu(people.list.visualRect(people.model.index(0)).center())  # type: ignore[attr-defined]
     memories._menu(memories.table.visualRect(memories.proxy.index(0, 1)).center())  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: "person_1" in graph.canvas.scene.row_of, timeout=30_000)  # type: ignore[attr-defined]
     graph.commands.open_menu("person_1", QPoint(0, 0))  # type: ignore[attr-defined]
     shown.transcript._menu(QPoint(5, 5))
     shown.sources.actions_menu(shown.sources.model.rows[0]).show()

@@ -36,6 +36,19 @@ def test_it_is_told_in_words_and_what_fits_least_leads_to_why(page: PersonPage, 
     assert hub.selection.current == ("observation", mine[1])
 
 
+def test_on_a_narrow_page_the_words_have_its_whole_width(page: PersonPage, qtbot: QtBot) -> None:
+    sureness = page.sureness
+    page.show_person("person_1")
+    qtbot.waitUntil(sureness.isVisible, timeout=30_000)
+    sureness.setParent(None)
+    qtbot.addWidget(sureness)
+    sureness.show()
+    sureness.resize(220, 80)
+    qtbot.waitUntil(lambda: sureness.text.width() == 220 and sureness.text.y() >= sureness.bar.geometry().bottom(), timeout=30_000)
+    sureness.resize(600, 40)
+    qtbot.waitUntil(lambda: sureness.text.x() > sureness.bar.geometry().right(), timeout=30_000)
+
+
 @pytest.mark.parametrize("found", [Belonging(None, 0), CorrectionError("Nobody here is called person_1.")])
 def test_without_two_to_compare_nothing_is_claimed(page: PersonPage, desk: FakeDesk, qtbot: QtBot, found: object) -> None:
     desk.fail["belonging"] = found  # type: ignore[assignment]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QProgressBar, QWidget
 from shiboken6 import isValid
 
 from m3desk.domain.clip import clock
@@ -22,6 +23,8 @@ LEVELS = (0.95, 0.85, 0.7)
 FITS = 0.85
 """An observation that fits the others with less is named."""
 NAMED = 2
+NARROW = 300
+"""Pixels of width below which the words stand below the bar."""
 
 
 class Sureness(QWidget):
@@ -40,12 +43,19 @@ class Sureness(QWidget):
         self.text = plain.RichLabel(self)
         self.text.setWordWrap(True)
         self.text.linkActivated.connect(self._follow)
-        row = QHBoxLayout(self)
+        self._row = row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
-        row.addWidget(self.bar)
+        row.addWidget(self.bar, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self.text, 1)
         self.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the words below the bar where they would be broken after every other word beside it."""
+        super().resizeEvent(event)
+        below = self.width() < NARROW
+        self._row.setDirection(QBoxLayout.Direction.TopToBottom if below else QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(3 if below else 8)
 
     def read(self, person: str, tracks: tuple[TrackRow, ...], speech: tuple[SpeechRow, ...]) -> None:
         """Ask the engine how sure it is of a person."""
