@@ -68,6 +68,28 @@ def test_pictures_of_what_was_erased_are_dropped_and_one_that_still_comes_is_not
     assert strip.get(("s1", 3)) is None and strip.get(("s1", 9)) is not None and strip.get(("s2", 1)) is not None
 
 
+@pytest.mark.parametrize("how", ["erased", "another memory"])
+def test_a_picture_that_was_asked_for_before_is_not_taken_for_one_asked_for_after(
+    hub: Hub, desk: FakeDesk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    content, waiting = desk.picture("s1", 1).result(), [Future[bytes | None](), Future[bytes | None]()]
+    left = list(waiting)
+    monkeypatch.setattr(desk, "picture", lambda source, at, width=480: left.pop(0))
+    strip = Strip(hub)
+    strip.want([("s1", 3)], 70)
+    if how == "erased":
+        strip._erased(Erased("s1", 0, 5, recording=True, memory=False))
+    else:
+        strip.clear()
+    strip.want([("s1", 3)], 70)  # painted again
+    assert not left
+    waiting[0].set_result(content)
+    qtbot.wait(50)
+    assert strip.get(("s1", 3)) is None
+    waiting[1].set_result(content)
+    qtbot.waitUntil(lambda: strip.get(("s1", 3)) is not None, timeout=30_000)
+
+
 def test_a_moment_without_a_picture_is_no_source_without_pictures(
     hub: Hub, desk: FakeDesk, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,8 @@ class Strip(QObject):
         self._wanted: list[Moment] = []
         self._width = 0
         self._asking: Moment | None = None
+        self._turn = 0
+        """Raised with each picture that is asked for, and when the one that still comes is not to be taken."""
         self._without: set[str] = set()
         """Sources whose file is not there."""
         hub.erased.connect(self._erased)
@@ -48,15 +50,21 @@ class Strip(QObject):
             del self._kept[moment]
         self._wanted = [m for m in self._wanted if not within(m)]
         if within(self._asking):
-            self._asking = None
+            self._let_go()
             self._ask()
         self.came.emit()
 
     def clear(self) -> None:
         """Forget all pictures: another memory is open, or something was forgotten."""
         self._kept.clear()
-        self._wanted, self._asking = [], None
+        self._wanted = []
+        self._let_go()
         self._without.clear()
+
+    def _let_go(self) -> None:
+        """Take no picture that was asked for before: it may show what is erased, even if the same moment is asked for again."""
+        self._asking = None
+        self._turn += 1
 
     def get(self, moment: Moment) -> QPixmap | None:
         """Return a picture that has come, else None; asks for nothing."""
@@ -79,9 +87,11 @@ class Strip(QObject):
         if desk is None or not self._wanted:
             return
         moment = self._asking = self._wanted.pop(0)
+        self._turn += 1
+        turn = self._turn
 
         def done(content: bytes | None) -> None:
-            if self._asking != moment:  # all was forgotten meanwhile
+            if self._turn != turn:  # it was erased meanwhile
                 return
             self._asking = None
             picture = QPixmap()
