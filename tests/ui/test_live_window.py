@@ -288,6 +288,25 @@ def test_a_picture_of_a_forgotten_recording_leaves_the_screen(recorded, live, qt
     qtbot.waitUntil(lambda: ("seek", MICROSECOND) in video._player.calls, timeout=30_000)
 
 
+def test_the_last_picture_of_a_source_that_stands_still_does_not_come_back_when_it_was_erased(running, live, qtbot):
+    view = running.live.view
+    qtbot.waitUntil(lambda: view.canvas.image is not None, timeout=30_000)
+    view.detach()
+    still = FakePreview()
+    at, picture = view.canvas.at, still.newest()[1]
+    looks = []
+    still.newest = lambda: (looks.append(at), (at, picture))[1]
+    live.desk.emit(events.Erased(SOURCE, 0, 10**12, recording=True, memory=True))
+    qtbot.waitUntil(lambda: view.canvas.image is None, timeout=30_000)
+    view._attach = lambda _name: still
+    view._attach_now()  # the page is shown again; the shared memory still holds the picture
+    qtbot.waitUntil(lambda: len(looks) > 2, timeout=30_000)
+    qtbot.wait(50)
+    assert view.canvas.image is None
+    at += 60 * MICROSECOND
+    qtbot.waitUntil(lambda: view.canvas.image is not None, timeout=30_000)  # what came since was not erased
+
+
 def test_the_live_page_keeps_no_picture_words_or_faces_of_what_was_forgotten(running, live, qtbot):
     canvas, session = running.live.view.canvas, running.live.session
     qtbot.waitUntil(lambda: canvas.image is not None, timeout=30_000)

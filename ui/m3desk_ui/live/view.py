@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, Signal
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QImage, QShowEvent
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
+from m3desk.domain.clip import MICROSECOND
 from m3desk_ui.live import words
 from m3desk_ui.live.bar import BLURRED
 from m3desk_ui.live.canvas import LiveCanvas
@@ -33,6 +34,8 @@ class LiveView(QWidget):
         self._hub, self.session, self._attach = hub, session, attach
         self.canvas = LiveCanvas(session)
         self._newest: NewestPicture | None = None
+        self._gone: list[tuple[int, int]] = []
+        """Spans that were erased when their pictures could still come: a source that stands still delivers its last one again."""
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.canvas, 1)
@@ -61,6 +64,8 @@ class LiveView(QWidget):
 
     def _begin(self) -> None:
         self.detach()
+        self._gone = []
+        self.canvas.at = 0
         self.canvas.clear()
         self.canvas.set_note("")
         if self.isVisible():
@@ -70,12 +75,22 @@ class LiveView(QWidget):
         name = self.session.preview
         if self._newest is None and name:
             attach = self._attach
-            self._newest = NewestPicture(lambda: attach(name), self.canvas.show_picture, self)
+            self._newest = NewestPicture(lambda: attach(name), self._show_picture, self)
             self._fit()
+
+    def _show_picture(self, image: QImage, at: int, size: tuple[int, int]) -> None:
+        if not any(start <= at < end for start, end in self._gone):
+            self.canvas.show_picture(image, at, size)
 
     def _erased(self, gone: events.Erased) -> None:
         """Take a picture of what was erased off the screen; the next one comes where the source still delivers."""
-        if gone.recording and gone.source == self.session.source and gone.start <= self.canvas.at < gone.end:
+        if not gone.recording or gone.source != self.session.source:
+            return
+        at, status = self.canvas.at, self.session.status
+        if gone.end > at:
+            newest = max(at, status.recorded if status is not None else 0)
+            self._gone.append((gone.start, min(gone.end, newest + MICROSECOND)))  # what comes later than that was not there to be erased
+        if gone.start <= at < gone.end:
             self.canvas.clear()
 
     def _fit(self) -> None:
