@@ -328,6 +328,21 @@ def test_hovering_a_citation_shows_the_picture_of_that_moment(qtbot: QtBot, view
     assert not view._peek.isVisible()
 
 
+def test_a_picture_asked_for_before_something_was_erased_is_not_shown_after(qtbot: QtBot, view: ChatView, hub: Hub) -> None:
+    before: Future[bytes | None] = Future()
+    after: Future[bytes | None] = Future()
+    content, left = hub.desk.picture("s1", 1).result(), [before, after]  # type: ignore[union-attr]
+    hub.desk.picture = lambda *_given, **_more: left.pop(0)  # type: ignore[union-attr, method-assign]
+    view._hover("m3://play/s1/37000000", CITED)
+    hub.erased.emit(events.Erased("s1", 0, 10**12, recording=True, memory=True))
+    view._hover("m3://play/s1/37000000", CITED)
+    before.set_result(content)
+    qtbot.wait(50)
+    assert not view._peek.isVisible()
+    after.set_result(content)
+    qtbot.waitUntil(lambda: view._peek.isVisible(), timeout=30_000)
+
+
 def test_without_its_video_a_citation_shows_the_picture_of_its_clip(qtbot: QtBot, view: ChatView, hub: Hub) -> None:
     gone: Future[bytes | None] = Future()
     gone.set_result(None)

@@ -105,7 +105,8 @@ class ChatView(QWidget):
         self._span: tuple[str, int, int] | None = None
         self._build()
         self._peek = Peek(self)
-        self._peeking = ""
+        self._peeks = 0
+        """Raised when another picture is asked for, and when the one that still comes is not to be shown."""
         hub.erased.connect(lambda _gone: self._end_peek())
         hub.opened.connect(self._opened)
         hub.asking.connect(self.on_event)
@@ -435,32 +436,33 @@ class ChatView(QWidget):
     def _scrolled(self, value: int) -> None:
         self._at_end = value >= self.area.verticalScrollBar().maximum() - 24
 
-    def _hover(self, url: str, citation: events.Citation | None) -> None:
+    def _hover(self, _url: str, citation: events.Citation | None) -> None:
         """Show the picture of a citation under the pointer."""
-        self._peeking = url
+        self._peeks += 1
         if citation is None:
             self._peek.hide()
             return
+        turn = self._peeks
         desk = self.hub.desk
         if desk is not None:
-            self.hub.when(desk.picture(citation.source, citation.start, PEEK), lambda jpeg: self._take_peek(url, citation.clip, jpeg))
+            self.hub.when(desk.picture(citation.source, citation.start, PEEK), lambda jpeg: self._take_peek(turn, citation.clip, jpeg))
 
-    def _take_peek(self, url: str, clip: str, jpeg: bytes | None) -> None:
+    def _take_peek(self, turn: int, clip: str, jpeg: bytes | None) -> None:
         """Show the picture of the cited moment; where its video is missing, the stored picture of its clip."""
         moment = whole(jpeg)
         if not moment.isNull():
-            self._show_peek(url, QPixmap.fromImage(moment))
+            self._show_peek(turn, QPixmap.fromImage(moment))
             return
 
         def put(media: str | None) -> None:
-            here = self.hub.pictures.get(media, PEEK, 108, then=lambda pixmap: self._show_peek(url, pixmap))
+            here = self.hub.pictures.get(media, PEEK, 108, then=lambda pixmap: self._show_peek(turn, pixmap))
             if here is not None:
-                self._show_peek(url, here)
+                self._show_peek(turn, here)
 
         self.hub.read("peek", lambda reader: reader.thumbnail(clip), put)
 
-    def _show_peek(self, url: str, pixmap: QPixmap) -> None:
-        if url == self._peeking:
+    def _show_peek(self, turn: int, pixmap: QPixmap) -> None:
+        if turn == self._peeks:
             self._peek.setPixmap(pixmap)
             self._peek.pop()
             # a label tells that the pointer left a link, but not when the whole widget went away
@@ -468,7 +470,7 @@ class ChatView(QWidget):
 
     def _end_peek(self) -> None:
         """Show no picture; one that still comes is not shown."""
-        self._peeking = ""
+        self._peeks += 1
         self._peek.hide()
         self._peek.clear()
 
