@@ -43,6 +43,18 @@ def test_it_shows_what_would_go_and_enter_cancels(dialog: ForgetPerson, desk: Fa
     assert forgotten(desk) == []
 
 
+@pytest.mark.parametrize("on", ["way", "go"])
+def test_enter_cancels_wherever_the_focus_is(dialog: ForgetPerson, desk: FakeDesk, qtbot: QtBot, on: str) -> None:
+    dialog.activateWindow()
+    qtbot.waitUntil(dialog.isActiveWindow, timeout=30_000)
+    dialog.ways["forget"].setFocus()  # buttons that the focus passes by become the default, and it goes back to the dialog's own
+    at = dialog.go if on == "go" else dialog.ways["forget"]
+    at.setFocus()
+    QTest.keyClick(at, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not isValid(dialog) or not dialog.isVisible(), timeout=30_000)
+    assert forgotten(desk) == []
+
+
 def test_each_way_is_previewed_again_and_done_as_chosen(dialog: ForgetPerson, desk: FakeDesk, qtbot: QtBot) -> None:
     dialog.ways["never"].setChecked(True)
     assert not dialog.go.isEnabled()

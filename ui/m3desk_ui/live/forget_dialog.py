@@ -56,7 +56,7 @@ class ForgetDialog(QDialog):
         final = plain.Label(self.tr("This can't be undone. Afterwards every file of the memory is searched for what is left of it."))
         final.setWordWrap(True)
         final.setProperty("muted", True)
-        ends = QDialogButtonBox()
+        ends = QDialogButtonBox(self)
         self.go = DangerButton(self.tr("Forget"))
         self.go.setEnabled(False)
         ends.addButton(self.go, QDialogButtonBox.ButtonRole.DestructiveRole)

@@ -59,7 +59,7 @@ class RetentionDialog(QDialog):
         self.go = DangerButton(self.tr("Delete"))
         self.go.setEnabled(False)
         self.go.clicked.connect(self.delete)
-        ends = QDialogButtonBox()
+        ends = QDialogButtonBox(self)
         ends.addButton(self.go, QDialogButtonBox.ButtonRole.DestructiveRole)
         self.cancel = ends.addButton(self.tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
         self.cancel.setDefault(True)

@@ -86,7 +86,7 @@ class ForgetPerson(QDialog):
         self.busy.setTextVisible(False)
         self.busy.setAccessibleName(self.tr("Forgetting, and searching for traces"))
         self.busy.hide()
-        self.buttons = QDialogButtonBox()
+        self.buttons = QDialogButtonBox(self)
         self.go = DangerButton(self.tr("Forget"))
         self.go.setEnabled(False)
         self.go.clicked.connect(self.forget)
