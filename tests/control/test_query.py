@@ -1,6 +1,7 @@
 """Parsing of questions: people, clips, times and the kind of answer, in English and Chinese."""
 
 import re
+import time
 
 import pytest
 
@@ -313,3 +314,10 @@ def test_men_of_whom_something_is_said_are_not_who_is_asked_for(question, sexed)
 def test_a_numbered_minute_is_that_minute():
     spans = asked("What happens in the 2nd minute?").spans
     assert [(s.start, s.end, s.around) for s in spans] == [(60_000_000, 120_000_000, "in the 2nd minute")]
+
+
+@pytest.mark.parametrize("piece", ["谁问", "谁提", "who asks ", "before Ann says "])
+def test_the_longest_question_is_read_at_once(piece):
+    begun = time.process_time()
+    asked((piece * 2000)[:2000])
+    assert time.process_time() - begun < 1, "no pattern tries every triple of places"
