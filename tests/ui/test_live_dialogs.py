@@ -266,5 +266,5 @@ def test_somebody_with_a_suggested_name_is_found_without_its_question_mark(qtbot
     qtbot.addWidget(dialog)
     qtbot.waitUntil(lambda: bool(dialog._people), timeout=30_000)
     person = desk.world.people[1]
-    dialog._take_people([replace(person, name=None, shown="Jeff?")])
+    dialog._take_people([replace(person, name=None, name_state="suggested", shown="Jeff?")])
     assert dialog._people["jeff"] == dialog._people["jeff?"] == person.id
