@@ -24,7 +24,7 @@ from m3desk.domain.evidence import Box, Floats
 from m3desk.domain.geometry import iou
 from m3desk.domain.identity import Candidate, KnownPeople, Match, match
 from m3desk.domain.live import LiveFace
-from m3desk.perception.scenes import FrameSummary, change, cut_between, look, still
+from m3desk.perception.scenes import FrameSummary, change, cut_between, empty_wait, look, still
 from m3desk.perception.sightings import Sighting, sightings, vector
 from m3desk.perception.tracks import KEPT, STRANGE, Linking, OpenTrack
 from m3desk.ports import FaceDetector, FaceEmbedder, Frame, Picture
@@ -41,7 +41,7 @@ REFRESH = 1_000_000
 """Microseconds between two embeddings of a face that was embedded ENOUGH times: another may have taken its place."""
 
 UNSEEN = 1_000_000
-"""Microseconds after which faces are looked for even in a still scene."""
+"""Microseconds after which faces are looked for even in a still scene; where nobody is in view, see `scenes.empty_wait`."""
 
 SIDES = (640, 320)
 """Longest sides of the picture that faces are looked for in: a third of the work of perception's; smaller faces are named at the commit."""
@@ -96,7 +96,9 @@ class Recognizer:
         self._numbers = itertools.count(1)
         self._frame = self._shot = 0
         self._brief: FrameSummary | None = None
-        self._seen_at: int | None = None
+        self._searched: FrameSummary | None = None
+        self._empty = False
+        self._fruitless = 0
         self._step = 0.0
         self._compared_with: KnownPeople | None = None
         self._version = 0
@@ -146,11 +148,13 @@ class Recognizer:
             if at <= before.at or cut_between(before, brief, self._step):
                 self._shot += 1
             self._step = change(before, brief)[0]
-            if self._still(at, before, brief):
+            if self._still(brief):
                 return
         self._frame += 1
-        self._seen_at = at
         seen = sightings(self._detector, picture, self._frame, at, SIDES)
+        again = self._empty and not seen and self._searched is not None and still(self._searched, brief)
+        self._fruitless = self._fruitless + 1 if again else 0
+        self._searched, self._empty = brief, not seen
         shown = self._follow(seen)
         self._name(shown)
         hidden = tuple(self._hidden())
@@ -160,11 +164,12 @@ class Recognizer:
             self._emit(events.LiveFaces(self._source, at, told))
         self._told = told
 
-    def _still(self, at: int, before: FrameSummary, now: FrameSummary) -> bool:
-        """Return whether nothing moves and no face waits to be looked at again."""
-        if self._seen_at is None or not 0 <= at - self._seen_at < UNSEEN or self._new_faces():
+    def _still(self, now: FrameSummary) -> bool:
+        """Return whether nothing has moved since faces were looked for, and no face waits to be looked at again."""
+        searched = self._searched
+        if searched is None or self._new_faces():
             return False
-        return still(before, now)
+        return 0 <= now.at - searched.at < (empty_wait(self._fruitless) if self._empty else UNSEEN) and still(searched, now)
 
     def _follow(self, seen: Sequence[Sighting]) -> list[_Face]:
         """Return the face track of each sighting, embedded where that tells more; forget tracks that ended."""

@@ -19,7 +19,20 @@ from m3desk.perception.clothing import clothing_seen
 from m3desk.perception.gestures import hands_raised
 from m3desk.perception.lips import LipSeries, followed, series
 from m3desk.perception.objects import Glance, objects_seen
-from m3desk.perception.scenes import THUMBNAIL, FrameSummary, crop_file, cut_between, cuts, facts, jpeg, look, shrink, still, worth
+from m3desk.perception.scenes import (
+    THUMBNAIL,
+    FrameSummary,
+    crop_file,
+    cut_between,
+    cuts,
+    empty_wait,
+    facts,
+    jpeg,
+    look,
+    shrink,
+    still,
+    worth,
+)
 from m3desk.perception.scenes import change as change_of
 from m3desk.perception.sightings import Sighting, lip_movement, sightings, vector
 from m3desk.perception.texts import FrameText, Grey, changed, grey, texts_on_screen
@@ -34,9 +47,6 @@ BODIES_EVERY = 1_000_000
 
 TEXTS_EVERY = 2_000_000
 """Microseconds between two text recognitions within a shot; one costs 100–250 ms of one core, and 10 ms more per line."""
-
-FACES_EVERY = 1_000_000
-"""Microseconds between two looks for faces where nothing moves and none is in view; a look costs 10–20 ms of one core."""
 
 BLANK_FOR = 3_000_000
 """The same after a recognition without text: captions stay for three seconds and more."""
@@ -82,6 +92,7 @@ class _Pass:
     greys: list[tuple[int, Grey]] = field(default_factory=list)
     grey_scale: float = 1.0
     searched: FrameSummary | None = None
+    fruitless: int = 0
     glanced: FrameSummary | None = None
     embodied: FrameSummary | None = None
     first_read: int | None = None
@@ -187,6 +198,8 @@ def _watch_through(
             faces = []
         else:
             faces = [] if models.faces is None else sightings(models.faces, frame.picture, number, frame.at)
+            again = gathered.searched is not None and not faces and still(gathered.searched, brief)
+            gathered.fruitless = gathered.fruitless + 1 if again else 0
             gathered.searched = brief
             if faces and gathered.sighted and gathered.sighted[-1]:
                 watch.lap("faces")
@@ -219,7 +232,9 @@ def _watch_through(
 def _nobody_came(gathered: _Pass, brief: FrameSummary) -> bool:
     """Return whether no face is looked for: none was in view, and nothing has moved since faces were looked for, a moment ago."""
     searched = gathered.searched
-    return searched is not None and not gathered.sighted[-1] and brief.at - searched.at < FACES_EVERY and still(searched, brief)
+    if searched is None or gathered.sighted[-1]:
+        return False
+    return brief.at - searched.at < empty_wait(gathered.fruitless) and still(searched, brief)
 
 
 def _look_for_things(gathered: _Pass, models: Models, frame: Frame, fresh: bool) -> None:

@@ -52,6 +52,16 @@ def still(a: FrameSummary, b: FrameSummary) -> bool:
     return int(np.abs(a.small.astype(np.int16) - b.small).max()) <= STILL
 
 
+EMPTY_LEAST, EMPTY_MOST = 1_000_000, 4_000_000
+"""Microseconds between two looks for faces in a still scene in which nobody is in view: after the first look, and after some that found
+nobody either. Whoever comes in is looked for at once, because something moves; this is for a face that a detector missed."""
+
+
+def empty_wait(fruitless: int) -> int:
+    """Return how many microseconds a still scene is not searched for faces again; `fruitless`: looks in a row that found it as empty."""
+    return min(EMPTY_MOST, EMPTY_LEAST << min(fruitless, 10))
+
+
 def cut_between(a: FrameSummary, b: FrameSummary, around: float = 0.0) -> bool:
     """Return whether a shot ends between two pictures in a row; `around` is the usual change of pixels near them.
 

@@ -111,6 +111,24 @@ def test_a_still_scene_is_looked_at_once_a_second() -> None:
     assert camera.detector.calls <= 4 + 6
 
 
+def test_a_still_empty_scene_is_looked_at_ever_more_rarely_and_who_comes_in_is_named_at_once() -> None:
+    camera = Camera(knowing(ann="Ann"))
+    camera.show(times=round(23_000_000 / STEP))
+    assert camera.detector.calls == 7  # after 0, 1, 3, 7, 11, 15, 19 s
+    assert camera.show(("ann", 40, 80, 60)) == ["Ann"]
+    calls = camera.detector.calls
+    camera.show(times=5)  # gone: looked for at once, and again after a second
+    assert camera.detector.calls > calls and camera.told[-1].faces == ()
+
+
+def test_what_changes_slowly_is_looked_at_when_it_has_changed() -> None:
+    camera = Camera(knowing(ann="Ann"))
+    for n in range(40):  # each picture is still against the one before
+        camera.recognizer.look(camera.at, draw([], 90 + n))
+        camera.at += STEP
+    assert camera.detector.calls >= 40 * STEP // 4_000_000 + 3
+
+
 def test_the_evidence_of_a_clip_is_the_same_with_names_beside_it() -> None:
     pictures = [draw([("ann", 40 + 3 * i, 80, 48), ("bob", 200 - 3 * i, 90, 48)]) for i in range(20)]
     alone = see(DrawnClip(pictures), Models(faces=SquareDetector(), face_vectors=ColourEmbedder()))

@@ -12,8 +12,8 @@ from typing import BinaryIO, Literal
 
 from m3desk.media.capture.recording import Recording, Segment
 
-POLL_SECONDS = 0.04
-"""How often a reader that follows looks for new data."""
+POLL_SECONDS = 0.1
+"""How often a reader that follows looks for new data: sound always comes, and three readers of an open clip looked 75 times a second."""
 
 
 @dataclass(slots=True)

@@ -25,6 +25,9 @@ SOUND_FRAME = 21_333
 """Microseconds of an AAC frame: 1,024 samples of 48,000 a second."""
 
 _SOUND_POINT = 1_000_000
+_PIDS = (PICTURE_PID, SOUND_PID)
+_FEW = 40
+"""Packets up to which numpy takes longer than a loop: a recorder's frame of sound fills two or three, 47 times a second."""
 
 
 def ticks(at: int) -> int:
@@ -80,11 +83,8 @@ def starts(data: bytes) -> list[tuple[int, int, bool, int]]:
 
     `data`: whole packets.
     """
-    packets = np.frombuffer(data, np.uint8).reshape(-1, PACKET)
-    pids = (packets[:, 1].astype(np.int32) & 0x1F) << 8 | packets[:, 2]
-    begins = (packets[:, 0] == 0x47) & (packets[:, 1] & 0x40 != 0) & ((pids == PICTURE_PID) | (pids == SOUND_PID))
     found = []
-    for index in np.flatnonzero(begins):
+    for index in _beginning(data):
         packet = data[index * PACKET : (index + 1) * PACKET]
         payload, key = 4, False
         if packet[3] & 0x20:  # an adaptation field comes first
@@ -92,8 +92,20 @@ def starts(data: bytes) -> list[tuple[int, int, bool, int]]:
             key = bool(packet[4] and packet[5] & 0x40)
         if payload + 14 > PACKET or packet[payload : payload + 3] != b"\0\0\1" or not packet[payload + 7] & 0x80:
             continue
-        found.append((int(index) * PACKET, int(pids[index]), key, _stamp(packet[payload + 9 : payload + 14])))
+        pid = (packet[1] & 0x1F) << 8 | packet[2]
+        found.append((index * PACKET, pid, key, _stamp(packet[payload + 9 : payload + 14])))
     return found
+
+
+def _beginning(data: bytes) -> list[int]:
+    """Return the numbers of the packets in which a picture or a frame of sound begins."""
+    if len(data) <= _FEW * PACKET:
+        firsts = range(0, len(data), PACKET)
+        return [i // PACKET for i in firsts if data[i] == 0x47 and data[i + 1] & 0x40 and (data[i + 1] & 0x1F) << 8 | data[i + 2] in _PIDS]
+    packets = np.frombuffer(data, np.uint8).reshape(-1, PACKET)
+    pids = (packets[:, 1].astype(np.int32) & 0x1F) << 8 | packets[:, 2]
+    begins = (packets[:, 0] == 0x47) & (packets[:, 1] & 0x40 != 0) & ((pids == PICTURE_PID) | (pids == SOUND_PID))
+    return [int(i) for i in np.flatnonzero(begins)]
 
 
 def _stamp(field_: bytes) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -36,4 +37,21 @@ def test_what_was_written_just_before_a_reader_stops_waiting_is_read_once_and_no
     assert joined.read(100) == b"def"
     recording.bytes = 9  # a recording goes on after the end of a clip
     assert joined.read(100) == b""
+    joined.close()
+
+
+def test_a_reader_that_waits_looks_a_few_times_a_second(tmp_path: Path) -> None:
+    (tmp_path / "000001.ts").write_bytes(b"abc")
+    looks = 0
+    until = time.monotonic() + 1.0
+
+    def waiting() -> bool:
+        nonlocal looks
+        looks += 1
+        return time.monotonic() < until
+
+    joined = Joined(cast(Recording, Growing(tmp_path, 3)), waiting)
+    joined.follow = True
+    assert joined.read(100) == b"abc" and joined.read(100) == b""
+    assert looks <= 12
     joined.close()

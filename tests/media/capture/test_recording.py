@@ -17,8 +17,8 @@ import pytest
 from m3desk.domain.clip import Clip
 from m3desk.errors import SourceChanged, SourceMissing, SourceUnreadable
 from m3desk.media.capture.recording import JOURNAL, Recording, is_recording
-from m3desk.media.capture.transport import PACKET
-from m3desk.media.capture.writing import RecordingWriter
+from m3desk.media.capture.transport import PACKET, PICTURE_PID, SOUND_PID, ZERO, starts
+from m3desk.media.capture.writing import RATE, RecordingWriter
 from m3desk.media.cutter import FileClip, plan
 from m3desk.media.file import fingerprint, is_there, probe
 from m3desk.media.player import Player, PlayerState
@@ -286,3 +286,38 @@ def test_a_journal_that_names_other_files_reaches_none(recorded: Recorded, tmp_p
     assert [s.name for s in Recording.open(folder).segments()] == ["000001.ts"]
     Recording.open(folder).erase(0, 100 * SECOND)
     assert secret.exists()
+
+
+def _recorded_sound(folder: Path, given: np.ndarray) -> np.ndarray:
+    """Return given sound (48 kHz) as a recording of it is decoded, of the same length."""
+    writer = RecordingWriter(folder, replace(ABOUT, width=None, height=None, fps=None))
+    writer.sound(0, given)
+    writer.close()
+    with av.open(str(folder / "000001.ts")) as container:
+        pieces = [(f.pts * f.time_base, f.to_ndarray()[0]) for f in container.decode(audio=0)]
+    first = round((pieces[0][0] - ZERO) * RATE)
+    found = np.concatenate([p for _, p in pieces])
+    return found[-first : len(given) - first] if first < 0 else np.pad(found, (first, 0))[: len(given)]
+
+
+def test_recorded_speech_is_like_what_was_heard(tmp_path: Path) -> None:
+    """Vowels that rise and fall, and the noise of a room: both with little above 3 kHz. The quicker coder is also the truer one."""
+    at = np.arange(4 * RATE) / RATE
+    pitch = np.cumsum(120 + 20 * np.sin(2 * np.pi * 0.7 * at)) / RATE
+    voice = sum(np.sin(2 * np.pi * n * pitch) / n**2 for n in range(1, 13)) * np.clip(np.sin(2 * np.pi * 2 * at), 0, None)
+    spectrum = np.fft.rfft(np.random.default_rng(1).standard_normal(len(at)))
+    room = np.fft.irfft(spectrum / (1 + (np.fft.rfftfreq(len(at), 1 / RATE) / 3000) ** 4), len(at))
+    given = np.asarray(0.1 * voice + 1e-3 * room, np.float32)
+    found = _recorded_sound(tmp_path / "r", given)
+    middle = slice(RATE // 2, len(found) - RATE // 2)
+    noise = np.sum((found[middle] - given[: len(found)][middle]) ** 2)
+    assert 10 * np.log10(np.sum(given[: len(found)][middle] ** 2) / noise) > 40
+
+
+def test_the_structure_of_a_recording_is_read_alike_in_few_and_in_many_packets(recorded: Recorded) -> None:
+    data = (recorded(3) / "000001.ts").read_bytes()
+    whole = starts(data)
+    assert len(whole) > 100 and {pid for _, pid, _, _ in whole} == {PICTURE_PID, SOUND_PID}
+    for packets in (1, 3, 7):
+        pieces = range(0, len(data), packets * PACKET)
+        assert [(at + o, *rest) for at in pieces for o, *rest in starts(data[at : at + packets * PACKET])] == whole
