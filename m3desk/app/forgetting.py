@@ -59,7 +59,12 @@ def forget(memory: ForgettableMemory, person: str, how: How, *, sources: bool) -
 def may_forget_span(memory: ForgettableMemory, source: str, start: int, end: int) -> SpanForgotten:
     """Return what forgetting [start, end) microseconds of a source would remove. Raises UsageError if the source has nothing there."""
     known = memory.write(lambda m: m.source(source))
-    if end <= start or start < 0 or (known.duration is not None and start >= known.duration):
+    session = memory.live.session
+    if session is not None and session.running and session.source.id == source:
+        length: int | None = None  # what is known of it ends with its last closed clip; it is longer, and goes on
+    else:
+        length = known.duration
+    if end <= start or start < 0 or (length is not None and start >= length):
         raise UsageError(f"{source} has nothing from {clock(start)} to {clock(end)}.", "See its length: m3desk sources list.")
     plan = memory.write(lambda m: m.may_forget_span(source, start, end))
     return _told(source, start, end, plan.text, plan.counts, plan.people, is_recording(known.uri))
@@ -172,10 +177,8 @@ def _prove(memory: ForgettableMemory, gone: Pending) -> dict[str, Any]:
     except ModelMissing:
         models = Models()  # then the report says what could not be searched
     memory.drop_search_cache()
-    remains: list[str] = []
-    if gone.how == "span":
-        remains = _erase(memory, gone)
-        _tell_erased(memory, gone)
+    remains = _erase(memory, gone) if gone.how == "span" else []
+    _tell_erased(memory, gone)  # before the models look again, which takes time and may fail: the commit deleted it
     if gone.with_sources:
         with memory.reader() as reader:
             there = {s.id for s in reader.sources()}  # what somebody was taught from is gone by now
@@ -193,7 +196,6 @@ def _prove(memory: ForgettableMemory, gone: Pending) -> dict[str, Any]:
         with memory.reader() as reader:
             left = {id_ for id_, _ in reader.stored_media()}
         looked = replace(looked, found=tuple(id_ for id_ in looked.found if id_ in left))
-    if gone.how != "span":
         _tell_erased(memory, gone)
     reached = outside.forget(Path(memory.path), known)
     memory.embed_lacking()

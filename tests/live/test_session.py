@@ -23,6 +23,7 @@ from m3desk.live.session import OpenClip
 from m3desk.media.capture import reports
 from m3desk.media.capture.planning import holding
 from m3desk.media.capture.recording import Recording
+from m3desk.samples import proof
 from m3desk.work import Options
 from tests.engine.fakes import FakeBackends, RecordedEvents
 from tests.live.recorded import DrawnRecorder, S
@@ -312,6 +313,20 @@ def test_forgetting_the_last_seconds_waits_for_the_moment_up_to_which_it_reaches
     assert d.app.check()["ok"]
 
 
+def test_the_last_second_of_the_open_clip_is_forgotten_when_a_clip_was_closed_before_it(desk: Callable[..., Desk]) -> None:
+    """It was refused: “s1 has nothing from …”, since what is known of a live source ends with its last closed clip."""
+    d = desk(seconds=12.0)
+    d.app.work._store.set_setting("clip_seconds", "4.0")
+    source = d.play()
+    d.until(lambda: d.source(source).duration is not None and d.status().recorded >= d.source(source).duration + 1.5 * S)  # type: ignore[operator]
+    span = d.app.recent(1)
+    assert span[1] >= (d.source(source).duration or 0)
+    assert d.app.forget_span(*span).found == ()
+    d.app.live.stop()
+    d.over()
+    assert holding(Recording.open(d.source(source).uri), *span[1:]) == []
+
+
 def test_a_forgetting_of_a_span_that_was_cut_off_is_finished_at_the_next_opening(
     desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -396,7 +411,23 @@ def test_whatever_erases_recorded_material_tells_the_same_event(desk: Callable[.
         assert erasures(d) == [(source, False, True)], "the recording still shows them"
     else:
         d.app.forget(person, sources=True)
-        assert erasures(d) == [(source, True, True)]
+        assert erasures(d) == [(source, False, True), (source, True, True)]
+
+
+def test_what_a_forgetting_deleted_is_told_although_the_proof_fails(desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch) -> None:
+    d = desk(seconds=3.0)
+    source = d.play()
+    d.over()
+    with d.app.reader() as reader:
+        person = reader.people()[0].id
+
+    def fails(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(proof, "look", fails)
+    with pytest.raises(OSError, match="disk"):
+        d.app.forget(person)
+    assert erasures(d) == [(source, False, True)]
 
 
 def test_what_is_dropped_once_it_is_remembered_is_told(desk: Callable[..., Desk]) -> None:

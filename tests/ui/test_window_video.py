@@ -464,6 +464,7 @@ def test_what_is_erased_far_behind_the_picture_stops_nothing_and_near_it_the_pla
     assert ("open", view.path) not in player.calls and view.canvas.image is not None
     hub.erased.emit(Erased("s9", 10 * SECOND, 55 * SECOND, recording=True, memory=False))
     assert ("open", view.path) in player.calls and view.canvas.image is not None, "the picture on show is not of what is gone"
+    assert view._gone == [(0, 55 * SECOND)], "one span, however many pieces: each picture is compared with all"
     qtbot.waitUntil(lambda: player.calls.count(("play",)) == 2, timeout=30_000)
 
 

@@ -236,7 +236,11 @@ class VideoView(QWidget):
         """
         if not gone.recording or gone.source != self.source or not self.path:
             return
-        self._gone.append((gone.start, gone.end))
+        start, end = gone.start, gone.end
+        if self._gone and self._gone[-1][0] <= start <= self._gone[-1][1]:  # a recording that is not kept goes piece by piece
+            last = self._gone.pop()
+            start, end = last[0], max(last[1], end)
+        self._gone.append((start, end))
         at = self.canvas.at
         if gone.start <= at < gone.end:
             with self._lock:
