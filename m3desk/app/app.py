@@ -341,15 +341,16 @@ class App:
         """
         with self.reader() as reader:
             known = reader.source(source)
-        if known.duration is not None and start >= known.duration:
-            raise UsageError(f"{source} is only {clock(known.duration)} long.", "Give --from a time before its end.")
+        length = self.live.length(known)
+        if length is not None and start >= length:
+            raise UsageError(f"{source} is only {clock(length)} long.", "Give --from a time before its end.")
         if "://" in known.uri or known.uri.endswith((".pkl", ".pkl.gz", ".json")):
             raise SourceMissing(f"{source} has no video file.", "It was imported without one: m3desk sources relink names its video.")
         place = placing.target(output)
         try:
             with placing.beside(place) as folder:
                 new = folder / place.name
-                done = excerpt.write(known.uri, start, min(end, known.duration or end), new)
+                done = excerpt.write(known.uri, start, min(end, length or end), new)
                 placing.put(new, place, folder / "aside")
         except OSError as error:
             raise M3DeskError(f"{output} can't be written ({error.strerror or error}).", "Choose another place for the clip.") from error

@@ -59,11 +59,7 @@ def forget(memory: ForgettableMemory, person: str, how: How, *, sources: bool) -
 def may_forget_span(memory: ForgettableMemory, source: str, start: int, end: int) -> SpanForgotten:
     """Return what forgetting [start, end) microseconds of a source would remove. Raises UsageError if the source has nothing there."""
     known = memory.write(lambda m: m.source(source))
-    session = memory.live.session
-    if session is not None and session.running and session.source.id == source:
-        length: int | None = None  # what is known of it ends with its last closed clip; it is longer, and goes on
-    else:
-        length = known.duration
+    length = memory.live.length(known)
     if end <= start or start < 0 or (length is not None and start >= length):
         raise UsageError(f"{source} has nothing from {clock(start)} to {clock(end)}.", "See its length: m3desk sources list.")
     plan = memory.write(lambda m: m.may_forget_span(source, start, end))

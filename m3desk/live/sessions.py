@@ -96,6 +96,12 @@ class Live:
         """The live source that is recorded now, or whose last clips are being memorized."""
         return self._session
 
+    def length(self, source: Source) -> int | None:
+        """Return how many microseconds of a source there are; None if that is not known. One that is being recorded grows."""
+        session = self._session
+        recorded = session.recorded if session is not None and session.running and session.source.id == source.id else 0
+        return max(recorded, source.duration or 0) or None
+
     # ------------------------------------------------------------------ start, pause, stop
 
     def start(self, address: str, *, keep: Keep = "always", bystanders: bool = False, budget: int | None = None, names: bool = True) -> str:
