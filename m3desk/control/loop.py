@@ -14,8 +14,9 @@ from itertools import islice
 from typing import Any
 
 from m3desk.control.citing import Part, citations, marked, moment_of
-from m3desk.control.facts import Answer, read_facts, resolved, seconds_lacking
+from m3desk.control.facts import read_facts, resolved
 from m3desk.control.follow_up import Chat, follow_up, refers_back
+from m3desk.control.presence import Answer, seconds_lacking
 from m3desk.control.query import Note, ParsedQuestion, fitting, names_of, overlap
 from m3desk.control.quoting import absent, quote, quoted, scene, supported, wants_all
 from m3desk.control.reply import Reply, cast_of, grammar, named, numbered, opening, prompts, question_of, read_reply, sentences_of

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from m3desk.control.citing import CitedSpan, Part, moment_of
-from m3desk.control.facts import Answer, beyond, people_answer, presences, seconds_lacking, so_far_of
+from m3desk.control.facts_people import people_answer
+from m3desk.control.presence import Answer, beyond, presences, seconds_lacking, so_far_of
 from m3desk.control.query import ParsedQuestion
 from m3desk.control.search import Hit, Search
 from m3desk.control.text_kinds import kind_asked, of_kind

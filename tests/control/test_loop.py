@@ -7,8 +7,9 @@ import pytest
 
 from m3desk.control.basis import with_basis
 from m3desk.control.citing import CitedSpan
-from m3desk.control.facts import PersonPresence, _may_be_theirs
+from m3desk.control.facts_people import may_be_theirs
 from m3desk.control.loop import answer, as_chat, as_json
+from m3desk.control.presence import PersonPresence
 from m3desk.control.query import read
 from m3desk.domain.evidence import TimedBox
 from m3desk.domain.live import OBJECTS_AND_TEXTS, SEMANTIC
@@ -973,10 +974,10 @@ def test_what_may_be_theirs_is_found_without_comparing_every_voice_with_every_vi
         ),
     )
     asked = read("What does Ann say?", search.people, ())
-    assert _may_be_theirs(asked, search, None) == []
+    assert may_be_theirs(asked, search, None) == []
     assert compared < 20_000
     search.evidence.presences["person_2"].heard.append((CitedSpan("s1.c0", "s1", 5003, 5005, "last"), ""))
-    assert "Eve" in "".join(p.text for p in _may_be_theirs(asked, search, None))
+    assert "Eve" in "".join(p.text for p in may_be_theirs(asked, search, None))
 
 
 def test_a_time_named_by_who_comes_stays_within_the_time_asked_for(tmp_path):
