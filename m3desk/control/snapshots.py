@@ -55,7 +55,7 @@ class SearchReader(Protocol):
 
 @dataclass(slots=True)
 class Appearances:
-    """The times at which people are seen and heard, by source, in time order. `presences`: the result of `control.presence` for all of it."""
+    """The times at which people are seen and heard, by source, in time order. `presences`: those of `control.presence`, of all of it."""
 
     seen: dict[str, list[Observed]]
     heard: dict[str, list[Observed]]
