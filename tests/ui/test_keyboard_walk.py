@@ -471,3 +471,11 @@ def test_the_ring_stays_where_its_widget_can_be_seen(qtbot: QtBot) -> None:
     field.setFocus()
     ring.moving(False)
     assert ring.isVisible() and area.geometry().adjusted(-2, -2, 2, 2).contains(ring.geometry())
+
+
+def test_enter_presses_a_tool_button_of_the_window(opened: Walk) -> None:
+    people: Any = opened.window.dock_area.views["people"]
+    shown = people.grid.isChecked()
+    opened.to(people.grid)
+    opened.press(Key.Key_Return)
+    assert people.grid.isChecked() is not shown

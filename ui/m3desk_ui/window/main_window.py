@@ -34,6 +34,7 @@ from m3desk_ui.hub.selection_trail import SelectionTrail
 from m3desk_ui.live import choices
 from m3desk_ui.live.stage import LiveStage
 from m3desk_ui.look import plain, texts, theme
+from m3desk_ui.look.enter_presses import EnterPresses
 from m3desk_ui.look.focus_ring import FocusRing
 from m3desk_ui.look.on_show import is_on_show
 from m3desk_ui.look.play_keys import plays
@@ -107,6 +108,7 @@ class MainWindow(QMainWindow):
         self.full = FullScreen(self)
         self._shares = DockShares(self)
         self._ring = FocusRing(self)
+        self._enter = EnterPresses(self)
         self.palette_: SearchPalette | None = None
         self._refused: list[str] = []  # what was told of dropped files
         self._connect()
