@@ -442,3 +442,22 @@ def test_a_page_shows_with_whom_the_person_is_remembered(qtbot: QtBot, view: Peo
     assert len(shown.plot.places()) == 1
     shown.list.itemActivated.emit(shown.list.item(0))
     qtbot.waitUntil(lambda: view.page.page is not None and view.page.person_id == "person_1", timeout=30_000)
+
+
+def _on_page(qtbot: QtBot, view: PeopleView) -> None:
+    """Open a page from the list by Enter."""
+    view.activateWindow()
+    qtbot.waitUntil(view.isActiveWindow, timeout=30_000)
+    view.list.setFocus()
+    view.list.setCurrentIndex(view.model.index(view.model.row_of("person_2")))
+    qtbot.keyClick(view.list, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: view.page.page is not None, timeout=30_000)
+
+
+def test_enter_on_a_person_leads_into_the_page_and_escape_back(qtbot: QtBot, view: PeopleView) -> None:
+    _on_page(qtbot, view)
+    assert view.page.known.hasFocus()
+    qtbot.keyClick(view.page.known, Qt.Key.Key_Space)
+    assert view.stack.currentWidget() is view.page
+    qtbot.keyClick(view.page.known, Qt.Key.Key_Escape)
+    assert view.stack.currentIndex() == 0 and view.list.hasFocus()

@@ -320,9 +320,12 @@ class PeopleView(QWidget):
             super().keyPressEvent(event)
 
     def open_page(self, person: str) -> None:
-        """Show the page of a person."""
+        """Show the page of a person; the focus goes from the list to what the page shows, not to the way back."""
+        from_list = self.list.hasFocus()
         self.page.show_person(person)
         self.stack.setCurrentWidget(self.page)
+        if from_list:
+            self.page.tabs.currentWidget().setFocus()
         self.hub.selection.select("person", person)
 
     def show_list(self) -> None:
