@@ -461,3 +461,16 @@ def test_enter_on_a_person_leads_into_the_page_and_escape_back(qtbot: QtBot, vie
     assert view.stack.currentWidget() is view.page
     qtbot.keyClick(view.page.known, Qt.Key.Key_Escape)
     assert view.stack.currentIndex() == 0 and view.list.hasFocus()
+
+
+@pytest.mark.parametrize("part", ["known", "faces"])
+def test_f2_on_a_page_names_the_person(qtbot: QtBot, view: PeopleView, desk: FakeDesk, part: str) -> None:
+    _on_page(qtbot, view)
+    on = getattr(view.page, part)
+    view.page.tabs.setCurrentWidget(on)
+    on.setFocus()
+    qtbot.keyClick(on, Qt.Key.Key_F2)
+    assert view.page.name.hasFocus() and view.page.name.selectedText() == "Bob"
+    qtbot.keyClicks(view.page.name, "Robert")
+    qtbot.keyClick(view.page.name, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: corrections(desk)[-1:] == [("name", {"person": "person_2", "name": "Robert"})], timeout=30_000)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QIcon, QPixmap
+from PySide6.QtGui import QIcon, QKeyEvent, QPixmap
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
@@ -182,6 +182,14 @@ class PersonPage(QWidget):
         if self.page is not None:
             page, self.page = self.page, None
             self._fill(page)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Name the person by F2, as in the list."""
+        if event.key() == Qt.Key.Key_F2 and not event.modifiers():
+            self.name.setFocus()
+            self.name.selectAll()
+        else:
+            super().keyPressEvent(event)
 
     # ------------------------------------------------------------ reading
 
