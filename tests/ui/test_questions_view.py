@@ -269,3 +269,12 @@ def test_the_inspector_shows_an_observation_while_the_engine_computes_the_reason
     asked[-1][1].set_exception(CorrectionError("s1.c0.f0 was superseded."))
     qtbot.waitUntil(lambda: "was superseded" in view.text.toPlainText(), timeout=30_000)
     assert [o for o, _ in asked] == ["s1.c1.f0", "s1.c0.f0", "s1.c0.f0"]
+
+
+def test_speech_is_in_the_order_in_which_it_was_said(desk: FakeDesk, world: World) -> None:
+    said = sorted(world.speech, key=lambda r: r.utterance.start)[:3]
+    faces = [r.track.id for r in world.tracks[:2]]
+    ids = [r.utterance.id for r in said]
+    asked = replace(world.questions[0], groups=((ids[2], faces[1], ids[0], faces[0], ids[1]),))
+    (side,) = read_sides(desk.reader(), asked).sides
+    assert [i.observation for i in side.items] == [faces[1], faces[0], *ids]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from m3desk_ui.memory.order import when
 from m3desk_ui.people.evidence import Evidence, read_evidence
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from m3desk.domain.questions.types import Suggestion
 
 MOST = 60
-"""Faces or sentences of a side that are shown; the most telling come first."""
+"""Faces or sentences of a side that are shown: the most telling ones."""
 
 SCREEN = "screen:"
 """How the evidence of a name begins that was read on screen."""
@@ -60,12 +61,18 @@ def read_sides(reader: Any, question: Suggestion) -> Shown:
     sides = []
     for i, group in enumerate(question.groups):
         who = question.people[min(i, len(question.people) - 1)] if question.people else ""
-        items = read_evidence(reader, group[:MOST_BARE])[:MOST]
+        items = _placed(read_evidence(reader, group[:MOST_BARE])[:MOST])
         there = {o for item in items for o in item.observations}
         sides.append(Side(names.get(who, who), items, tuple(o for o in group if o not in there)))
     suggested = (s for p in people for s in p.suggested_names if question.name and s.name.casefold() == question.name.casefold())
     name = next(suggested, None)
     return Shown(question, tuple(sides), _whence(reader, name) if name is not None else None)
+
+
+def _placed(items: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+    """Return the faces as they come, the most telling first, then speech in the order in which it was said."""
+    said = sorted((i for i in items if i.kind == "voice"), key=lambda i: when(i.observation, i.at))
+    return (*(i for i in items if i.kind != "voice"), *said)
 
 
 def _whence(reader: Any, name: SuggestedName) -> Whence:
