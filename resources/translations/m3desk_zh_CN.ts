@@ -3546,8 +3546,8 @@
             <translation>已记忆</translation>
         </message>
         <message>
-            <source>memorized, knowledge follows</source>
-            <translation>已记忆，知识待写</translation>
+            <source>memorized, no knowledge yet</source>
+            <translation>已记忆，尚无知识</translation>
         </message>
         <message>
             <source>partly memorized</source>
@@ -3959,10 +3959,6 @@
         <message>
             <source>Download the language model</source>
             <translation>下载语言模型</translation>
-        </message>
-        <message>
-            <source>There is no language model yet, so the best matching memories are quoted.</source>
-            <translation>这里还没有语言模型，因此引用了证据最充分的记忆。</translation>
         </message>
         <message>
             <source>(stopped)</source>

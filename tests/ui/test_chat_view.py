@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from m3desk import events, paths
 from m3desk.control.loop import READ
+from m3desk.control.wording import say
 from m3desk.domain.changed import Changed
 from m3desk.errors import M3DeskError
 from tests.ui.fakes import FakeDesk, World
@@ -231,10 +232,13 @@ def test_not_in_this_memory_looks_different(qtbot: QtBot, view: ChatView, desk: 
 def test_quoted_answers_say_so_and_offer_the_model(qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     quiet(desk, monkeypatch)
     view.ask("Tea?")
-    desk.emit(events.AskDone("a1", "Bob asks for tea. [00:37]", True, (CITED,), "", 1.0, quoted=True))
+    told = say("quoting", "en") + "Bob asks for tea. [00:37]"
+    desk.emit(events.AskDone("a1", told, True, (CITED,), "quoting", 1.0, quoted=True))
     qtbot.waitUntil(lambda: turns(view)[0].done is not None, timeout=30_000)
     foot = turns(view)[0].foot
-    assert "quoted" in foot.text()
+    assert "quoted" in foot.text() and "download" in foot.text()
+    said = f"{turns(view)[0].answer.text()} {foot.text()}".casefold()
+    assert said.count("no language model") == 1, "the answer says it, the offer does not repeat it"
     with qtbot.waitSignal(turns(view)[0].download_wanted):
         foot.linkActivated.emit("download")
     monkeypatch.setattr(desk, "ask", lambda *_args, **_kwargs: "a2")

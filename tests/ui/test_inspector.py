@@ -136,3 +136,7 @@ def test_numbers_of_merged_people_are_details_and_names_are_not(world: World) ->
     found = read_thing(FakeReader(world), "person", "person_1")
     assert any("Annie" in html for _, html in found.facts) and not any("Person 15" in html for _, html in found.facts)
     assert any("Person 15" in html for _, html in found.details)
+
+
+def test_no_knowledge_is_promised_of_a_clip_that_has_none() -> None:
+    assert texts.source_state("episodic") == "memorized, no knowledge yet"  # true without a language model, too

@@ -51,7 +51,7 @@ def source_state(state: str) -> str:
         "working": QCoreApplication.translate("Texts", "being memorized"),
         "paused": QCoreApplication.translate("Texts", "paused"),
         "done": QCoreApplication.translate("Texts", "memorized"),
-        "episodic": QCoreApplication.translate("Texts", "memorized, knowledge follows"),
+        "episodic": QCoreApplication.translate("Texts", "memorized, no knowledge yet"),
         "partial": QCoreApplication.translate("Texts", "partly memorized"),
         "failed": QCoreApplication.translate("Texts", "failed"),
         "cancelled": QCoreApplication.translate("Texts", "cancelled"),
