@@ -218,17 +218,45 @@ def test_what_an_engine_that_died_committed_untold_is_read_when_the_next_one_is_
     assert not changes[2].whole
 
 
-def test_the_answer_to_a_dialog_that_was_closed_meanwhile_is_dropped(hub, qtbot):
-    class Asker(QObject):
-        def take(self, _answer):
-            self.objectName()  # fails once it is deleted
+class Asker(QObject):
+    """Stands for a dialog."""
 
+    def take(self, _answer):
+        self.objectName()  # fails once it is deleted
+
+    def ways(self):
+        """Return functions that hold it: a method, one that calls it, and one that calls another."""
+        inner = lambda answer: self.take(answer)  # noqa: E731
+        return self.take, inner, lambda answer: inner(answer)
+
+
+@pytest.mark.parametrize("way", range(3))
+def test_the_answer_to_a_dialog_that_was_closed_meanwhile_is_dropped(hub, qtbot, way):
     hub.open(FakeDesk(), "/m")
     asker, go, done = Asker(), threading.Event(), []
-    hub.read("asker", lambda _reader: go.wait(30), asker.take)
+    answered = Future()
+    hub.read("asker", lambda _reader: go.wait(30), asker.ways()[way])
+    hub.when(answered, asker.ways()[way])
     shiboken6.delete(asker)
-    go.set()
-    hub.read("after", lambda _reader: 1, done.append)
     with qtbot.captureExceptions() as errors:
+        go.set()
+        answered.set_result(1)
+        hub.read("after", lambda _reader: 1, done.append)
         qtbot.waitUntil(lambda: done == [1], timeout=30_000)
+        hub.when(answered, lambda _: done.append(2))
+        qtbot.waitUntil(lambda: done == [1, 2], timeout=30_000)
     assert errors == []
+
+
+def test_a_fault_of_a_view_that_is_there_is_not_dropped(hub, qtbot):
+    asker, done = Asker(), Future()
+
+    def fails(_answer):
+        asker.take(0)
+        raise RuntimeError("a fault of ours")
+
+    done.set_result(1)
+    with qtbot.captureExceptions() as errors:
+        hub.when(done, fails)
+        qtbot.waitUntil(lambda: bool(errors), timeout=30_000)
+    assert "a fault of ours" in str(errors[0][1])

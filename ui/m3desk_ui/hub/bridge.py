@@ -6,12 +6,13 @@ reading thread and `then(result)` on the GUI thread. A view is made with one arg
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
 import traceback
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -68,6 +69,29 @@ class _Courier(QObject):
 
     def _run(self, run: Callable[[], None]) -> None:
         run()
+
+
+def _answer(to: Callable[[Any], None], value: Any) -> None:
+    """Call a function with an answer. One of a widget that was deleted meanwhile, such as a closed dialog, may fail."""
+    try:
+        to(value)
+    except RuntimeError:
+        if all(shiboken6.isValid(x) for x in _held(to)):
+            raise
+
+
+def _held(by: Any, depth: int = 3) -> Iterator[QObject]:
+    """Yield the Qt objects that a function holds: whose method it is, and what it and the functions in it refer to."""
+    if isinstance(by, QObject):
+        yield by
+    elif depth and callable(by):
+        by = getattr(by, "func", by)  # a partial's
+        within = [getattr(by, "__self__", None)]
+        for cell in getattr(by, "__closure__", None) or ():
+            with contextlib.suppress(ValueError):  # not yet assigned
+                within.append(cell.cell_contents)
+        for one in within:
+            yield from _held(one, depth - 1)
 
 
 class Reads(QObject):
@@ -178,10 +202,8 @@ class Reads(QObject):
 
     def _give(self, generation: int, key: str, number: int, to: Callable[[Any], None], value: Any) -> None:
         def run() -> None:
-            of = getattr(to, "__self__", None)
-            gone = isinstance(of, QObject) and not shiboken6.isValid(of)  # a dialog that was closed before its answer came
-            if generation == self._generation and self._latest.get(key) == number and not gone:
-                to(value)
+            if generation == self._generation and self._latest.get(key) == number:
+                _answer(to, value)
 
         with self._changed:
             self._answers.append(run)
@@ -446,9 +468,9 @@ class Hub(QObject):
                     return
                 error = done.exception()
                 if isinstance(error, Exception):
-                    (failed or self.tell)(error)
+                    _answer(failed or self.tell, error)
                 elif then is not None:
-                    then(done.result())
+                    _answer(then, done.result())
 
             self._courier.deliver(run)
 
