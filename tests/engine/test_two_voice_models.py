@@ -9,21 +9,17 @@ import pytest
 from m3desk_cpu.ge2e import Ge2e
 from m3desk_cpu.voices import CamPlus
 
-from m3desk import backends, models
+from m3desk import backends
 from m3desk.app import App, embedding
-from m3desk.backends import Backends
 from m3desk.domain import identity
 from m3desk.errors import ModelMissing
 from m3desk.ports import Sound
-from tests.engine.two_voice_models import entry_points, invented, remember, speakers
+from tests.engine.two_voice_models import entry_points, invented, new_memory, remember, speakers
 
 
 @pytest.fixture
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
-    """A new memory whose profile has CAM++ and nothing else; GE2E is installed too."""
-    for module in (backends, embedding):
-        monkeypatch.setattr(module, "available", entry_points)
-    with App(tmp_path / "m.m3desk", backends=Backends(models.weights, profile={"voice_vectors": "campplus"})) as opened:
+    with new_memory(tmp_path, monkeypatch) as opened:
         yield opened
 
 

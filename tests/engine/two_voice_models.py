@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from m3desk.app import App
+from m3desk import backends, models
+from m3desk.app import App, embedding
+from m3desk.backends import Backends
 from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import Perceived, Utterance, media_id
 from m3desk.domain.memory import Draft
@@ -30,6 +34,15 @@ def entry_points(port: str) -> dict[str, EntryPoint]:
     group = f"m3desk.{port}"
     named = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"].get(group, {})
     return {name: EntryPoint(name, value, group) for name, value in named.items()}
+
+
+@contextmanager
+def new_memory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
+    """Open a new memory whose profile has CAM++ and nothing else; GE2E is installed too."""
+    for module in (backends, embedding):
+        monkeypatch.setattr(module, "available", entry_points)
+    with App(folder / "m.m3desk", backends=Backends(models.weights, profile={"voice_vectors": "campplus"})) as opened:
+        yield opened
 
 
 def invented(who: str, seconds: float, seed: int) -> Sound:

@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 from m3desk_cpu.ge2e import Ge2e
 
-from m3desk import backends, models
-from m3desk.app import App, embedding
-from m3desk.backends import Backends
+from m3desk.app import App
 from m3desk.bench.voices.material import sound_of
-from tests.engine.two_voice_models import entry_points, remember, speakers
+from tests.engine.two_voice_models import new_memory, remember, speakers
 
 WHO = ("1688", "1998", "2033", "2414", "2609", "3005")
 """Speakers of LibriSpeech (calibration)."""
@@ -20,9 +18,7 @@ WHO = ("1688", "1998", "2033", "2414", "2609", "3005")
 
 @pytest.fixture
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
-    for module in (backends, embedding):
-        monkeypatch.setattr(module, "available", entry_points)
-    with App(tmp_path / "m.m3desk", backends=Backends(models.weights, profile={"voice_vectors": "campplus"})) as opened:
+    with new_memory(tmp_path, monkeypatch) as opened:
         yield opened
 
 
