@@ -198,8 +198,8 @@ def _watch_through(
             faces = []
         else:
             faces = [] if models.faces is None else sightings(models.faces, frame.picture, number, frame.at)
-            again = gathered.searched is not None and not faces and still(gathered.searched, brief)
-            gathered.fruitless = gathered.fruitless + 1 if again else 0
+            empty_before = gathered.searched is not None and not gathered.sighted[-1] and still(gathered.searched, brief)
+            gathered.fruitless = gathered.fruitless + 1 if empty_before and not faces else 0
             gathered.searched = brief
             if faces and gathered.sighted and gathered.sighted[-1]:
                 watch.lap("faces")

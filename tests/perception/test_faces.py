@@ -183,3 +183,16 @@ def test_who_enters_a_still_scene_is_seen_at_once_and_then_on_every_picture() ->
     pictures = [*room(12), *(draw([("ann", 80 + i, 80, 48)]) for i in range(8))]
     (track,) = seen(pictures, Models(faces=detector, face_vectors=ColourEmbedder())).faces
     assert len(track.boxes) == 8 and detector.calls == 2 + 8
+
+
+def test_a_face_that_is_missed_in_a_still_scene_is_looked_for_after_a_second() -> None:
+    class MissesOne(SquareDetector):
+        def detect(self, picture: Picture):
+            found = super().detect(picture)
+            return [] if self.calls == 3 else found
+
+    detector = MissesOne()
+    ann = draw([("ann", 80, 80, 48)]).astype(np.int16)
+    pictures = [np.clip(ann + n % 3, 0, 255).astype(np.uint8) for n in range(20)]
+    seen(pictures, Models(faces=detector, face_vectors=ColourEmbedder()))
+    assert detector.calls == 20 - 4  # missed after 0.4 s and found again after 1.4 s: the look before it found a face
