@@ -168,13 +168,15 @@ def sources_of(memory: ForgettableMemory, plan: Forgotten) -> list[str]:
 def _prove(memory: ForgettableMemory, gone: Pending) -> dict[str, Any]:
     """Finish a forgetting that was committed and return its report; its mark is deleted when the proof passes. May be repeated."""
     known = gone.known
+    memory.drop_search_cache()
+    try:
+        remains = _erase(memory, gone) if gone.how == "span" else []
+    finally:  # whatever fails from here on: the commit deleted it
+        _tell_erased(memory, gone)
     try:
         models = memory.models_in_use("faces", "face_vectors", "voice_vectors") if known.vectors else Models()
     except ModelMissing:
         models = Models()  # then the report says what could not be searched
-    memory.drop_search_cache()
-    remains = _erase(memory, gone) if gone.how == "span" else []
-    _tell_erased(memory, gone)  # before the models look again, which takes time and may fail: the commit deleted it
     if gone.with_sources:
         with memory.reader() as reader:
             there = {s.id for s in reader.sources()}  # what somebody was taught from is gone by now
