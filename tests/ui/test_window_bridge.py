@@ -248,6 +248,27 @@ def test_the_answer_to_a_dialog_that_was_closed_meanwhile_is_dropped(hub, qtbot,
     assert errors == []
 
 
+def test_what_a_closed_dialog_wanted_to_read_does_nothing_more_and_what_it_had_done_is_still_told(hub, qtbot):
+    class Dialog(QObject):
+        def __init__(self):
+            super().__init__()
+            self.called = []
+
+        def take(self, answer):
+            self.called.append(answer)  # without a word to Qt nothing fails
+
+    hub.open(FakeDesk(), "/m")
+    dialog, go, answered, done = Dialog(), threading.Event(), Future(), []
+    hub.read("dialog", lambda _reader: go.wait(30), dialog.take)
+    hub.when(answered, dialog.take)
+    shiboken6.delete(dialog)
+    go.set()
+    answered.set_result("outcome")
+    hub.read("after", lambda _reader: 1, done.append)
+    qtbot.waitUntil(lambda: done == [1] and bool(dialog.called), timeout=30_000)
+    assert dialog.called == ["outcome"]
+
+
 def test_a_fault_of_a_view_that_is_there_is_not_dropped(hub, qtbot):
     asker, done = Asker(), Future()
 

@@ -72,7 +72,10 @@ class _Courier(QObject):
 
 
 def _answer(to: Callable[[Any], None], value: Any) -> None:
-    """Call a function with an answer. One of a widget that was deleted meanwhile, such as a closed dialog, may fail."""
+    """Call a function with an answer. One of a widget that was deleted meanwhile, such as a closed dialog, may fail.
+
+    It is called all the same: what was asked of the engine has an outcome that the user is told, also where the dialog is closed.
+    """
     try:
         to(value)
     except RuntimeError:
@@ -202,7 +205,9 @@ class Reads(QObject):
 
     def _give(self, generation: int, key: str, number: int, to: Callable[[Any], None], value: Any) -> None:
         def run() -> None:
-            if generation == self._generation and self._latest.get(key) == number:
+            of = getattr(to, "__self__", None)
+            gone = isinstance(of, QObject) and not shiboken6.isValid(of)
+            if generation == self._generation and self._latest.get(key) == number and not gone:
                 _answer(to, value)
 
         with self._changed:
