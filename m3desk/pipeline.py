@@ -7,17 +7,20 @@ Must not know: Qt, any model by name, how a memory is stored (it is handed a `Cl
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal, Protocol
 
 from m3desk import events
+from m3desk.children.at_once import at_once, in_order
 from m3desk.domain.clip import Clip, ClipState, Source
 from m3desk.domain.evidence import Floats, Perceived
 from m3desk.domain.memory import Decision, Draft, Sentence, StoredSentence
@@ -27,6 +30,9 @@ from m3desk.perception.perceive import PendingClip, Watcher, without
 from m3desk.ports import Candidates, ClipMedia, ClipView, Decide, KnowledgeWriter, MemoryWriter, Models, Prepared, TextEmbedder, Waiting
 
 log = logging.getLogger(__name__)
+
+Drawn = tuple[Sequence[StoredSentence], tuple[Sentence, ...]]
+"""What the knowledge of a clip is drawn from: its episodic sentences, and the semantic ones that its writer drafted."""
 
 RECENT = 6
 """Sentences of the clip before that a memory writer is shown."""
@@ -66,7 +72,7 @@ class ClipStore(Protocol):
         ...
 
     def to_rule(self) -> Sequence[Clip]: ...
-    def drawn_from(self, clip: str) -> tuple[Sequence[StoredSentence], tuple[Sentence, ...]]:
+    def drawn_from(self, clip: str) -> Drawn:
         """Return the episodic sentences of a clip, and the semantic ones that its writer drafted with them."""
         ...
 
@@ -324,7 +330,8 @@ class Memorizer:
     ) -> int:
         """Write the semantic memories of every clip that lacks them, in clip order; return the number of clips.
 
-        What the clip's own writer drafted is committed with them. `knowledge` None: only clips for which it drafted something.
+        What the clip's own writer drafted is committed with them. `knowledge` None: only clips for which it drafted something. One that can
+        is asked about several clips at the same time: what it is given of each comes from that clip's stored sentences alone.
         A clip for which the model fails stays `episodic` and is tried again next time. `flagged`: called while the model runs, so it must
         not wait; a clip that it interrupts is started again. `enough`: called between clips with their number so far; ends the
         pass for now.
@@ -332,21 +339,56 @@ class Memorizer:
         count = 0
         began = time.monotonic()
         clips = list(self._store.to_conclude(drafted=knowledge is None))
-        for clip in clips:
-            self._check()
-            if enough(count):
-                break
-            rate, left = _pace(began, count, len(clips))
-            self._emit(events.Progress(clip.source, clip.id, "knowledge", count, len(clips), rate, left))
-            try:
-                draft = self._concluded(clip, knowledge, flagged)
-            except ModelFailed as error:
-                self._emit(events.Notice("warning", f"{clip.id}: no semantic memories written: {error}", "It is tried again next time."))
-                return count  # strictly in clip order: later clips wait for this one
-            self._check()
-            self._store_knowledge(clip, draft)
-            count += 1
+
+        def begun() -> Iterator[tuple[Clip, Drawn]]:
+            for number, clip in enumerate(clips):
+                self._check()
+                if enough(number):
+                    return
+                rate, left = _pace(began, count, len(clips))
+                self._emit(events.Progress(clip.source, clip.id, "knowledge", count, len(clips), rate, left))
+                yield clip, self._store.drawn_from(clip.id)
+
+        def concluded(asked: tuple[Clip, Drawn], stopped: Stop) -> Draft:
+            return self._concluded(asked[1], knowledge, lambda: stopped() or flagged())
+
+        widest = 1
+
+        def most() -> int:
+            nonlocal widest
+            now_ = at_once(knowledge)
+            widest = max(widest, now_)
+            return now_
+
+        with closing(in_order(begun(), concluded, most)) as answers:
+            for (clip, drawn), answer in answers:
+                try:
+                    again = partial(self._concluded, knowledge=knowledge, flagged=flagged)
+                    draft = self._in_force(clip, drawn, answer.result, again, early=widest > 1)
+                except ModelFailed as error:
+                    problem = f"{clip.id}: no semantic memories written: {error}"
+                    self._emit(events.Notice("warning", problem, "It is tried again next time."))
+                    break  # strictly in clip order: later clips wait for this one
+                self._check()
+                self._store_knowledge(clip, draft)
+                count += 1
+                if enough(count):
+                    break
         return count
+
+    def _in_force(self, clip: Clip, drawn: Drawn, answer: Callable[[], Draft], again: Callable[[Drawn], Draft], *, early: bool) -> Draft:
+        """Return what was concluded from a clip; asked again after a pause.
+
+        `early`: it may have been asked before clips in front of it were done; if its sentences changed since then, it is asked again.
+        """
+        while True:
+            with contextlib.suppress(Cancelled):
+                draft = answer()
+                if not early or (in_force := self._store.drawn_from(clip.id)) == drawn:
+                    return draft
+                drawn = in_force
+            self._check()
+            answer = partial(again, drawn)
 
     def _store_knowledge(self, clip: Clip, draft: Draft, *, ruled: bool = False) -> None:
         vectors = _embed(self._models.text_vectors, draft)
@@ -354,19 +396,12 @@ class Memorizer:
         compare = partial(_decided, draft, vectors, name) if vectors is not None else None
         self._emit(self._store.commit_semantic(clip, draft, compare, text_vectors=vectors, text_model=name, at=now(), ruled=ruled))
 
-    def _concluded(self, clip: Clip, knowledge: KnowledgeWriter | None, flagged: Stop) -> Draft:
-        """Ask the model for a clip's semantic memories until it finishes; after an interruption by a pause, wait and ask again.
-
-        What the clip's own writer drafted comes behind them.
-        """
-        sentences, drafted = self._store.drawn_from(clip.id)
+    def _concluded(self, drawn: Drawn, knowledge: KnowledgeWriter | None, flagged: Stop) -> Draft:
+        """Ask the model for a clip's semantic memories; what the clip's own writer drafted comes behind them. Raises Cancelled."""
+        sentences, drafted = drawn
         found = Draft()
-        while sentences and knowledge is not None:
-            try:
-                found = knowledge.conclude(sentences, language=self._language, cancelled=flagged)
-                break
-            except Cancelled:
-                self._check()
+        if sentences and knowledge is not None:
+            found = knowledge.conclude(sentences, language=self._language, cancelled=flagged)
         return replace(found, sentences=(*found.sentences, *drafted), model=found.model or drafted[0].model) if drafted else found
 
     def _check(self) -> None:

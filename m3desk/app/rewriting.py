@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from m3desk import memory_writer
+from m3desk.children.at_once import at_once, in_order
 from m3desk.domain.clip import Clip, Source
+from m3desk.domain.memory import Draft
 from m3desk.errors import ModelFailed, UsageError
 from m3desk.media.file import is_there
 from m3desk.memorization.compose import ComposedWriter
 from m3desk.pipeline import RECENT
-from m3desk.ports import ClipView, MemoryWriter
+from m3desk.ports import ClipMedia, ClipView, MemoryWriter
 from m3desk.store.memory import Memory
 from m3desk.store.records import Records
 from m3desk.work import Work
@@ -33,10 +37,11 @@ class RewritableMemory(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """What came of it: the clips that have a version now, and why others have none."""
+    """What came of it: the clips that have a version now, why others have none, and how many at most were asked about at the same time."""
 
     clips: tuple[str, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
+    at_once: int = 1
 
 
 def rewrite(
@@ -49,29 +54,61 @@ def rewrite(
 ) -> Rewritten:
     """Have clips written again; those with a version of the same writer too. What is in force does not change.
 
-    `told(clip, done, all)`: called before each clip. Raises UsageError, Cancelled (what was written is kept), or what went wrong with a
-    source's file or with opening the model; a clip that the model can't write is among the failed.
+    A writer that can is asked about several clips at the same time: what it is given comes from what is stored alone. Versions are stored
+    in the order of `clips`, one that fails fails alone.
+    `told(clip, number, all)`: called before each clip is begun; `number`: of those begun before it. Raises UsageError,
+    Cancelled (what was written is kept), or what went wrong with a source's file or with opening the model; a clip that the model can't
+    write is among the failed.
     """
     memory_writer.check(writer, memory.backends)
     opened: MemoryWriter = ComposedWriter() if writer == memory_writer.RULES else memory_writer.opened(writer, memory.backends)
+    checked: set[str] = set()
     done: list[str] = []
     failed: dict[str, str] = {}
-    checked: set[str] = set()
-    for id_ in clips:
-        told(id_, len(done) + len(failed), len(clips))
-        try:
-            if _one(memory, id_, opened, language, stop, checked):
-                done.append(id_)
+
+    def begun() -> Iterator[_Given]:
+        for number, id_ in enumerate(clips):
+            told(id_, number, len(clips))
+            yield _given(memory, id_, opened, language, checked)
+
+    def written(given: _Given, stopped: Callable[[], bool]) -> Draft:
+        media = given.decode(given.view.clip) if given.decode is not None else None
+        draft = opened.write(replace(given.view, media=media), lambda: stopped() or stop())
+        return replace(draft, model=draft.model or opened.name)
+
+    widest = 1
+
+    def most() -> int:
+        nonlocal widest
+        now = at_once(opened)
+        widest = max(widest, min(now, len(clips)))
+        return now
+
+    with closing(in_order(begun(), written, most)) as answers:
+        for given, answer in answers:
+            clip = given.view.clip
+            try:
+                draft = answer.result()
+            except ModelFailed as error:
+                failed[clip.id] = error.line()
+                continue
+            if memory.write(partial(_offered, clip, draft, given.forgettings)):
+                done.append(clip.id)
             else:
-                failed[id_] = "something was forgotten meanwhile; write it again."
-        except ModelFailed as error:
-            failed[id_] = error.line()
-    return Rewritten(tuple(done), failed)
+                failed[clip.id] = "something was forgotten meanwhile; write it again."
+    return Rewritten(tuple(done), failed, widest)
 
 
-def _one(
-    memory: RewritableMemory, id_: str, writer: MemoryWriter, language: str | None, stop: Callable[[], bool], checked: set[str]
-) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What a writer is given about a clip; nothing of it depends on what is written again of other clips."""
+
+    view: ClipView
+    forgettings: int
+    decode: Callable[[Clip], ClipMedia] | None
+
+
+def _given(memory: RewritableMemory, id_: str, writer: MemoryWriter, language: str | None, checked: set[str]) -> _Given:
     with memory.reader() as reader:
         forgettings = reader.forgettings()
         clip, source = reader.clip(id_), reader.source(reader.clip(id_).source)
@@ -92,11 +129,12 @@ def _one(
         recent=known.recent,
         previous=known.previous,
         language=language or memory.settings.memory_language,
-        media=memory.work.decoder(source)(clip) if watches else None,
     )
-    draft = writer.write(view, stop)
-    draft = replace(draft, model=draft.model or writer.name)
-    return memory.write(lambda m: m.offer(clip, draft, forgettings=forgettings))
+    return _Given(view, forgettings, memory.work.decoder(source) if watches else None)
+
+
+def _offered(clip: Clip, draft: Draft, forgettings: int, memory: Memory) -> bool:
+    return memory.offer(clip, draft, forgettings=forgettings)
 
 
 def chosen(ranges: str | None, sources: Sequence[Source], clips: Iterable[Clip]) -> list[str]:

@@ -33,10 +33,11 @@ def rewrite(options: Any, out: Out) -> int:
             done = app.rewrite(clips, options.writer, options.language, lambda clip, n, all_: out.line(f"{clip} ({n + 1} of {all_})"))
             for clip, why in done.failed.items():
                 out.warn(f"{clip}: {why}")
-            lines = [f"{many(len(done.clips), 'clip')} written again; nothing in force was changed."]
+            together = f" (up to {done.at_once} at a time)" if done.at_once > 1 else ""
+            lines = [f"{many(len(done.clips), 'clip')} written again{together}; nothing in force was changed."]
             if done.clips:
                 lines += [f"Compare: m3desk rewrite {memory} --show", f"Use them: m3desk rewrite {memory} --take"]
-            out.result({"rewritten": list(done.clips), "failed": dict(done.failed)}, lines)
+            out.result({"rewritten": list(done.clips), "failed": dict(done.failed), "at_once": done.at_once}, lines)
             return 0 if done.clips else 1
         if not waiting:
             raise UsageError("no clip was written again.", f"First: m3desk rewrite {memory} --writer NAME")

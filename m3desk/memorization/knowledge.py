@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from m3desk import paths
+from m3desk.children.at_once import at_once
 from m3desk.domain.memory import Draft, Sentence, StoredSentence, Topic
 from m3desk.domain.tags import TAG
 from m3desk.errors import Cancelled, ModelFailed
@@ -49,6 +50,11 @@ class LlmKnowledgeWriter:
         self._model = language_model
         self._prompts = prompts or paths.resources() / "prompts"
         self.name = f"knowledge-1 {language_model.name}"
+
+    @property
+    def at_once(self) -> int:
+        """Return how many clips it may be asked about at the same time."""
+        return at_once(self._model)
 
     def conclude(
         self,

@@ -145,7 +145,10 @@ class Prepared:
 
 @runtime_checkable
 class MemoryWriter(Protocol):
-    """Writes the episodic memories of a clip. Blocking, one clip at a time, no access to the store."""
+    """Writes the episodic memories of a clip. Blocking, no access to the store.
+
+    One clip at a time; one with `at_once` (as in `SeveralAtOnce`) may be called by so many threads, each with a clip of its own.
+    """
 
     name: str
 
@@ -154,7 +157,10 @@ class MemoryWriter(Protocol):
 
 @runtime_checkable
 class KnowledgeWriter(Protocol):
-    """Writes semantic memories from a clip's stored episodic sentences (tagged form); each cites its supporting sentences."""
+    """Writes semantic memories from a clip's stored episodic sentences (tagged form); each cites its supporting sentences.
+
+    One clip at a time; one with `at_once` (as in `SeveralAtOnce`) may be called by so many threads.
+    """
 
     name: str
 

@@ -1,8 +1,8 @@
 """The interfaces of model backends: faces, voices, speech, objects, text, language.
 
 A backend is a class with `name` (the model and its version, stored with everything it produces), created with the path of its weights
-and a number of threads. All calls block, may come from any thread but only one at a time, and raise only `ModelError` (`ModelFailed`,
-`ModelMissing`) on purpose. Same input, same output: no state is kept between calls.
+and a number of threads. All calls block, may come from any thread but only one at a time (`SeveralAtOnce` says otherwise), and raise only
+`ModelError` (`ModelFailed`, `ModelMissing`) on purpose. Same input, same output: no state is kept between calls.
 """
 
 from __future__ import annotations
@@ -206,6 +206,16 @@ class LanguageModel(Protocol):
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[str]:
         """Yield the reply in pieces, at temperature 0; a GBNF grammar or a JSON schema constrains it."""
+        ...
+
+
+@runtime_checkable
+class SeveralAtOnce(Protocol):
+    """What a LanguageModel or a WatchingModel may offer besides: requests of several threads at the same time."""
+
+    @property
+    def at_once(self) -> int:
+        """Return how many requests it answers at the same time now, each as if alone: 1 or more, and it may change. Never waits."""
         ...
 
 

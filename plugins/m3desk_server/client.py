@@ -17,6 +17,7 @@ from m3desk.domain.visible import shortened, visible
 from m3desk.errors import Cancelled, ModelError, ModelFailed, ModelMissing
 from m3desk_server.connection import CutOff, Head, Request, Unreachable
 from m3desk_server.door import Door
+from m3desk_server.pace import Pace
 from m3desk_server.refusals import Refused, refusal
 from m3desk_server.streams import Counts, Told, pieces, without_thinking
 
@@ -29,6 +30,9 @@ UNKNOWN_CONTEXT = 4_096
 
 LONGEST_WAIT = 120.0
 """Seconds that a request waits altogether where the server asks for patience (Retry-After)."""
+
+MOST_AT_ONCE = 4
+"""Requests sent at the same time where the settings don't say: a server may have other users."""
 
 PAUSE = 0.5
 """Seconds before the one other try."""
@@ -48,13 +52,17 @@ _ADJUSTABLE = (
 
 @dataclass(frozen=True, slots=True)
 class Introduction:
-    """What a server says of itself. `sees`, `hears`: None where it doesn't say. `kind`: "llama.cpp", "vllm", "ollama", … or ""."""
+    """What a server says of itself. `sees`, `hears`: None where it doesn't say. `kind`: "llama.cpp", "vllm", "ollama", … or "".
+
+    `slots`: requests that it answers at the same time, as far as it says so; others would wait for each other and count as late.
+    """
 
     model: str
     context: int
     sees: bool | None = None
     hears: bool | None = None
     kind: str = ""
+    slots: int = 1
 
 
 @dataclass(slots=True)
@@ -70,9 +78,11 @@ class Server:
     key_refused: Callable[[], None] = lambda: None
     counts: Counts = field(default_factory=Counts)
     """Tokens of all replies so far."""
+    pace: Pace = field(default_factory=Pace)
     _known: Introduction | None = None
     _dropped: set[str] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _counting: threading.Lock = field(default_factory=threading.Lock)
 
     # ------------------------------------------------------------ who is there
 
@@ -87,6 +97,16 @@ class Server:
     def met(self) -> Introduction | None:
         """Return what is known so far, without asking."""
         return self._known
+
+    def several(self) -> tuple[int, int | None]:
+        """Return how many requests it answers at the same time, and the tokens that these share (None: each has its own).
+
+        As far as it is known by now: (1, None) before the first request.
+        """
+        met = self._known
+        if met is None:
+            return 1, None
+        return met.slots, met.context if met.kind == "llama.cpp" else None  # its slots may share one cache, and it does not say
 
     def _introduce(self, door: Door, cancelled: Cancelling) -> Introduction:
         listed = self._listed(door, cancelled)
@@ -122,12 +142,14 @@ class Server:
         kind = {"vllm": "vllm", "llamacpp": "llama.cpp", "library": "ollama", "sglang": "sglang"}.get(owner, "")
         context = _whole(entry.get("max_model_len")) or _whole(entry.get("context_length")) or _whole(entry.get("context_window"))
         abilities = _abilities(entry)
+        slots = MOST_AT_ONCE if kind == "vllm" else 1
         if kind in ("", "llama.cpp"):
             props = self._optional(door, "/props", cancelled)
             settings = props.get("default_generation_settings")
             if isinstance(settings, dict):
                 kind = "llama.cpp"
                 context = _whole(settings.get("n_ctx")) or context
+                slots = min(_whole(props.get("total_slots")) or 1, MOST_AT_ONCE)
                 modalities = props.get("modalities")
                 if isinstance(modalities, dict):
                     abilities = (modalities.get("vision") is True, modalities.get("audio") is True)
@@ -142,7 +164,7 @@ class Server:
                 kind = "lm studio"
                 context = _whole(mine[0].get("loaded_context_length"))
                 abilities = (mine[0].get("type") == "vlm", None)
-        return Introduction(model, self.context or context or UNKNOWN_CONTEXT, abilities[0], abilities[1], kind)
+        return Introduction(model, self.context or context or UNKNOWN_CONTEXT, abilities[0], abilities[1], kind, slots)
 
     def _optional(self, door: Door, path: str, cancelled: Cancelling) -> dict[str, Any]:
         """Ask for what only some servers have, beside their /v1."""
@@ -190,10 +212,12 @@ class Server:
         if known.kind == "ollama" and not thinking:
             body["reasoning_effort"] = "none"
         began, said, whole = time.monotonic(), 0, _Headed(self._tried(door, body, told, cancelled))
-        for piece in without_thinking(whole):
-            said += len(piece)
-            yield piece
-        self.counts = Counts(self.counts.prompt + told.counts.prompt, self.counts.reply + told.counts.reply)
+        with self.pace.request():
+            for piece in without_thinking(whole):
+                said += len(piece)
+                yield piece
+        with self._counting:
+            self.counts = Counts(self.counts.prompt + told.counts.prompt, self.counts.reply + told.counts.reply)
         log.info("%s: %d + %d tokens in %.1f s", door.shown, told.counts.prompt, told.counts.reply, time.monotonic() - began)
         if not said and told.finish == "length" and (told.thought or whole.head.lstrip().startswith("<think>")):
             raise ModelFailed(
@@ -206,6 +230,7 @@ class Server:
         patience, again = LONGEST_WAIT, True
         while True:
             said = False
+            self.pace.wait(cancelled)
             try:
                 for piece in self._once(door, body, told, cancelled):
                     said = True
@@ -217,6 +242,8 @@ class Server:
                 if error.status == 404 and "model" in error.words.casefold():
                     self._known = None  # another model was loaded meanwhile: it introduces itself anew
                 wait = error.again
+                if error.status == 429:
+                    self.pace.too_many(min(wait or 0.0, LONGEST_WAIT))
                 if wait is None or (error.status != 429 and not again):
                     raise
                 if wait > patience:

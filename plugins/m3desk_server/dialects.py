@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import logging
 import secrets
+import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from m3desk.children.waiting import held
 from m3desk.errors import ModelFailed, UsageError
 from m3desk_server.client import Server
 from m3desk_server.connection import CutOff, Unreachable
@@ -51,6 +53,7 @@ class Dialect:
     chosen: str = ""
     _grammar: str | None = None
     _schema: bool | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         if self.chosen not in NAMES:
@@ -62,6 +65,10 @@ class Dialect:
         """Return how a grammar is sent, None where no way is obeyed. Raises Cancelled, ModelError."""
         if self.chosen:
             return GRAMMARS.get(self.chosen)
+        with held(self._lock, cancelled):
+            return self._found_grammar(cancelled)
+
+    def _found_grammar(self, cancelled: Callable[[], bool]) -> Fields | None:
         if self._grammar is None:
             hint = self.server.known(cancelled).kind
             order = sorted(GRAMMARS, key=lambda name: name != hint)
@@ -75,6 +82,10 @@ class Dialect:
         """Return whether JSON schemas are obeyed. Raises Cancelled, ModelError."""
         if self.chosen:
             return self.chosen != "plain"
+        with held(self._lock, cancelled):
+            return self._found_schema(cancelled)
+
+    def _found_schema(self, cancelled: Callable[[], bool]) -> bool:
         if self._schema is None:
             word = _word()
             wanted = {"word": word}

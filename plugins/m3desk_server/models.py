@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from m3desk.children.waiting import held
+from m3desk.children.at_once import Places
 from m3desk.domain.visible import shortened, visible, without_chat_tokens
 from m3desk.errors import ModelError, ModelFailed, ModelMissing
 from m3desk.ports import Message, Pictures, Sampling, Turn
@@ -31,11 +30,13 @@ AGAIN = "That can't be used: {fault}. Reply again, in the form asked for, and no
 
 
 class _Behind:
-    """What both have in common: the server, its dialect, one reply at a time."""
+    """What both have in common: the server, its dialect, and how many replies at the same time."""
 
     def __init__(self, server: Server, dialect: Dialect, options: Options) -> None:
         self.server, self.dialect, self.options = server, dialect, options
-        self._lock = threading.Lock()
+        self._places = Places()
+        self._largest = 0
+        """Tokens of the largest request so far, with the whole reply that it was allowed."""
 
     @property
     def name(self) -> str:
@@ -57,9 +58,26 @@ class _Behind:
         except ModelError:
             return self.server.context or UNKNOWN_CONTEXT
 
-    def _alone(self, given: Callable[[], Iterator[str]], cancelled: Callable[[], bool]) -> Iterator[str]:
-        with held(self._lock, cancelled):
-            yield from given()
+    @property
+    def at_once(self) -> int:
+        """Return how many requests it is sent at the same time (ports.SeveralAtOnce).
+
+        As many as the settings or the server say; where they share a cache, as many of the largest request so far as it holds, so one until
+        a request was answered. Fewer after it said that they are too many.
+        """
+        slots, shared = self.server.several()
+        most = min(self.options.at_once or slots, self.server.pace.allowed)
+        if shared is not None:
+            most = min(most, shared // self._largest if self._largest else 1)
+        return max(1, most)
+
+    def _placed(self, given: Callable[[Told], Iterator[str]], max_tokens: int, cancelled: Callable[[], bool]) -> Iterator[str]:
+        """Yield a reply when it is this request's turn, and note its size."""
+        told = Told()
+        with self._places.taken(self, lambda: self.at_once, cancelled):
+            yield from given(told)
+        if told.counts.prompt:
+            self._largest = max(self._largest, told.counts.prompt + max_tokens)
 
     def _formed(
         self,
@@ -143,7 +161,7 @@ class ServerLanguage(_Behind):
     ) -> Iterator[str]:
         """Yield the reply in pieces. Raises Cancelled when `cancelled` becomes true, ModelError."""
         asked = [{"role": m.role, "content": without_chat_tokens(m.text)} for m in messages]
-        return self._alone(lambda: self._formed(asked, grammar, schema, max_tokens, cancelled), cancelled)
+        return self._placed(lambda told: self._formed(asked, grammar, schema, max_tokens, cancelled, told=told), max_tokens, cancelled)
 
     def sampled(
         self, messages: Sequence[Message], sampling: Sampling, *, max_tokens: int, cancelled: Callable[[], bool] = lambda: False
@@ -152,10 +170,10 @@ class ServerLanguage(_Behind):
         asked = [{"role": m.role, "content": without_chat_tokens(m.text)} for m in messages]
         fields: dict[str, Any] = asdict(sampling)
 
-        def given() -> Iterator[str]:
-            return self.server.reply(asked, max_tokens=max_tokens, cancelled=cancelled, thinking=True, **fields)
+        def given(told: Told) -> Iterator[str]:
+            return self.server.reply(asked, max_tokens=max_tokens, cancelled=cancelled, thinking=True, told=told, **fields)
 
-        return self._alone(given, cancelled)
+        return self._placed(given, max_tokens, cancelled)
 
 
 class ServerWatcher(_Behind):
@@ -215,19 +233,19 @@ class ServerWatcher(_Behind):
     ) -> Iterator[str]:
         """Yield the reply in pieces. Raises Cancelled, ModelError, as of a model that sees nothing."""
 
-        def given() -> Iterator[str]:
+        def given(told: Told) -> Iterator[str]:
             sees, hears = self._able(cancelled)
             if not sees and any(isinstance(p, Pictures) for t in turns for p in t.parts):
                 raise ModelFailed(f"{self._blind()}.", self._sighted())
             messages = media.messages(turns, video=self.options.video, hears=hears)
-            more: dict[str, Any] = {}
+            more: dict[str, Any] = {"told": told}
             if self.options.video and (rates := media.rates(turns)):
                 more["media_io_kwargs"] = {"video": {"fps": max(rates), "num_frames": -1}}
                 if hears and media.with_sound(turns):
                     more["mm_processor_kwargs"] = {"use_audio_in_video": True}
             return self._formed(messages, None, schema, max_tokens, cancelled, **more)
 
-        return self._alone(given, cancelled)
+        return self._placed(given, max_tokens, cancelled)
 
     def _loose(
         self,

@@ -15,6 +15,7 @@ class Options:
     """`model`: its name at the server (`vllm`: a folder). `pictures`: how many of a clip are sent. `sees`, `hears`: None to find out.
 
     `video`: send pictures that follow each other as one video. `seconds`: until an answer must begin. `where`: the host, as it is shown.
+    `at_once`: most requests at the same time; 0: as many as the server says.
     `arguments`, `python`: of vLLM: further arguments of its server, and the interpreter that has it, if it is the user's own.
     `prompts`: a folder of the user's own, which the memory writer reads. `style`: how a clip is shown, "m3-agent" or "" (ours); None: as
     the model was trained.
@@ -34,6 +35,7 @@ class Options:
     python: str = ""
     prompts: str = ""
     style: str | None = None
+    at_once: int = 0
     where: str = ""
 
     def door(self) -> Door:
@@ -46,9 +48,9 @@ class Options:
 
 STYLES = ("", "m3-agent")
 
-_SHARED = frozenset({"model", "context", "pictures", "dialect", "sees", "hears", "video", "seconds", "prompts", "style"})
+_SHARED = frozenset({"model", "context", "pictures", "dialect", "sees", "hears", "video", "seconds", "prompts", "style", "at_once"})
 _KNOWN = {"server": _SHARED | {"url"}, "vllm": _SHARED | {"arguments", "python"}}
-_NUMBERS = {"context": (0, 10_000_000), "pictures": (1, 768), "seconds": (1, 36_000)}
+_NUMBERS = {"context": (0, 10_000_000), "pictures": (1, 768), "seconds": (1, 36_000), "at_once": (0, 64)}
 
 
 def options(backend: str) -> Options:

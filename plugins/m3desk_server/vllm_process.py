@@ -64,6 +64,8 @@ class VllmProcess:
         self._card = card
         self._on_card = turns.Loaded(NAME, 0, self.stop)
         self._measured = False
+        self.cache = 0
+        """Tokens that its key-value cache holds, as it measured at its start; 0 if it did not say."""
 
     @property
     def child(self) -> Child | None:
@@ -124,12 +126,25 @@ class VllmProcess:
         door = Door(address, key, NAME, first=float(self._chosen.seconds))
         child.wait_ready(lambda: answers(door), seconds=START_SECONDS, every=0.5, cancelled=cancelled, told=lambda line: told(short(line)))
         self._door = door
+        self.cache = cache_tokens(child.log_tail(LOG_LINES))
         return door
+
+    @property
+    def sequences(self) -> int:
+        """Return how many requests its scheduler takes at the same time, at most MOST_SEQUENCES."""
+        own = number_after(self._chosen.arguments, "--max-num-seqs")
+        return min(own or (CPU_SEQUENCES if is_cpu_build(self._python()) else MOST_SEQUENCES), MOST_SEQUENCES)
 
     def server(self) -> Server:
         """Return the client of this process."""
         return VllmServer(self.door, Path(self._chosen.model).name, process=self)
 
+
+MOST_SEQUENCES = 8
+"""Requests at the same time: the pictures of so many clips are decoded and sent meanwhile, by the processor."""
+
+CPU_SEQUENCES = 2
+LOG_LINES = 2_000
 
 ENDING = 5.0
 """Seconds that a process which cut a connection may take to end; on a busy machine one is not enough."""
@@ -141,6 +156,11 @@ class VllmServer(Server):
     def __init__(self, open_door: Any, model: str, *, process: VllmProcess) -> None:
         super().__init__(open_door, model)
         self._process = process
+
+    def several(self) -> tuple[int, int | None]:
+        """Return how many requests its scheduler takes, and the tokens of the cache that they share, as it measured; one while unknown."""
+        cache = self._process.cache
+        return (self._process.sequences, cache) if cache and self.met is not None else (1, None)
 
     def reply(self, messages: Sequence[Mapping[str, Any]], **how: Any) -> Any:
         try:
@@ -160,13 +180,36 @@ SHARE = 0.92
 
 def share(arguments: Sequence[str]) -> float:
     """Return the share of a card's memory that vLLM takes with these arguments."""
-    found = SHARE
+    found = _last(arguments, "--gpu-memory-utilization")
+    with contextlib.suppress(ValueError):
+        return min(1.0, max(0.0, float(found)))
+    return SHARE
+
+
+def number_after(arguments: Sequence[str], option: str) -> int:
+    """Return the whole number given for an option, the last one counts; 0 if there is none."""
+    found = _last(arguments, option)
+    return int(found) if found.isdecimal() else 0
+
+
+def _last(arguments: Sequence[str], option: str) -> str:
+    found = ""
     for word, then in pairwise([*arguments, ""]):
         name, _, value = word.partition("=")
-        if name.replace("_", "-") == "--gpu-memory-utilization":
-            with contextlib.suppress(ValueError):
-                found = min(1.0, max(0.0, float(value or then)))
+        if name.replace("_", "-") == option:
+            found = value or then
     return found
+
+
+_CACHE = re.compile(r"KV cache size: ([\d,]+) tokens")
+
+
+def cache_tokens(log: Sequence[str]) -> int:
+    """Return the tokens that vLLM's key-value cache holds, by the lines of its log (“GPU KV cache size: 123,456 tokens”); 0 if not told.
+
+    With several workers the smallest.
+    """
+    return min((int(found[1].replace(",", "")) for line in log if (found := _CACHE.search(line))), default=0)
 
 
 def answers(door: Door) -> bool:
@@ -197,7 +240,7 @@ def arguments(folder: Path, config: Mapping[str, Any], chosen: Options, port: in
         limits = {"image": 32, **({"video": 1} if kind in VIDEO else {}), **({"audio": 2} if kind in HEARS else {})}
         words += ["--limit-mm-per-prompt", json.dumps(limits), "--trust-request-mm-kwargs"]
     if on_cpu:
-        words += ["--enforce-eager", "--dtype", "bfloat16", "--max-num-seqs", "2"]
+        words += ["--enforce-eager", "--dtype", "bfloat16", "--max-num-seqs", str(CPU_SEQUENCES)]
     return [*words, *chosen.arguments]
 
 

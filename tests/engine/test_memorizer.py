@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -206,6 +208,90 @@ def test_what_is_to_be_seen_comes_before_what_is_to_be_concluded(remembered: Run
     thinker = Thinker()
     assert remembered.memorizer.conclude(thinker, enough=lambda _count: thinker.asked == 1) == 1
     assert remembered.states() == ["done", "episodic", "episodic"]
+
+
+class Thinkers(Thinker):
+    """Thinks about three clips at the same time, and is the sooner ready the later it was asked; `seen`: sentences as it was given them."""
+
+    at_once = 3
+
+    def __init__(self, fails: str = "", then: Callable[[str], object] = lambda _clip: None) -> None:
+        super().__init__()
+        self.lock, self.now, self.most, self.seen = threading.Lock(), 0, 0, [("", "")]
+        self.fails, self.then = fails, then
+
+    def conclude(self, sentences: Sequence[Any], *, known: Any = (), language: Any = None, cancelled: Any = lambda: False) -> Draft:
+        clip = sentences[0].clip
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            self.seen.append((clip, sentences[0].text))
+        try:
+            self.then(clip)
+            time.sleep(0.05 * (3 - int(clip[-1]) % 3))
+            if cancelled():
+                raise Cancelled("stopped.")
+            if clip == self.fails:
+                raise ModelFailed("no reply.")
+            return Draft((Sentence(f"of {clip}: {sentences[0].text}", "semantic", 0, 1),), model=self.name)
+        finally:
+            with self.lock:
+                self.now -= 1
+
+
+def test_a_model_that_can_is_asked_about_several_clips_and_they_are_done_in_order() -> None:
+    run = Run(clips=7)
+    run.go()
+    thinker = Thinkers()
+    assert run.memorizer.conclude(thinker) == 7 and thinker.most == 3
+    assert [c for c in run.store.calls if c.startswith("conclude")] == [f"conclude s1.c{i}" for i in range(7)]
+    told = [e for e in run.told.of(events.Progress) if e.stage == "knowledge"]
+    assert [e.clip for e in told] == [f"s1.c{i}" for i in range(7)] and all(e.total == 7 for e in told)
+    assert told[0].done == 0 and [e.done for e in told] == sorted(e.done for e in told)
+
+
+def test_of_several_clips_those_behind_one_that_fails_wait() -> None:
+    run = Run(clips=7)
+    run.go()
+    assert run.memorizer.conclude(Thinkers(fails="s1.c2")) == 2
+    assert run.states() == ["done"] * 2 + ["episodic"] * 5
+    assert run.memorizer.conclude(Thinkers()) == 5
+
+
+def test_a_clip_that_changed_while_those_before_it_were_done_is_thought_about_again() -> None:
+    run = Run(clips=4)
+    run.go()
+
+    def corrected(clip: str) -> None:
+        if clip == "s1.c0" and thinker.now:
+            while not any(c == "s1.c2" for c, _ in thinker.seen):
+                time.sleep(0.01)
+            draft = run.store.drafts["s1.c2"]
+            run.store.drafts["s1.c2"] = replace(draft, sentences=(replace(draft.sentences[0], text="Put right."), *draft.sentences[1:]))
+
+    thinker = Thinkers(then=corrected)
+    assert run.memorizer.conclude(thinker) == 4
+    assert run.store.concluded["s1.c2"] == ["of s1.c2: Put right."] and len(thinker.seen) == 1 + 5
+
+
+def test_a_stop_ends_all_that_think() -> None:
+    run = Run(clips=7)
+    run.go()
+
+    def stop(clip: str) -> None:
+        run.stopping |= clip == "s1.c4"
+
+    thinker = Thinkers(then=stop)
+    with pytest.raises(Cancelled):
+        run.memorizer.conclude(thinker, flagged=lambda: run.stopping)
+    assert thinker.now == 0 and run.states()[3:] == ["episodic"] * 4
+
+
+def test_one_clip_is_enough_between_two_of_a_live_source() -> None:
+    run = Run(clips=7)
+    run.go()
+    thinker = Thinkers()
+    assert run.memorizer.conclude(thinker, enough=lambda count: count > 0) == 1 and len(thinker.seen) == 1 + 1
 
 
 def test_without_a_text_model_every_conclusion_is_added() -> None:

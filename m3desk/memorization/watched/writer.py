@@ -9,11 +9,11 @@ Must not know: the store, which model it is.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from m3desk.children.at_once import Places, at_once
 from m3desk.domain.memory import WATCHED, Draft
 from m3desk.errors import Cancelled, ModelFailed
 from m3desk.memorization.compose import ComposedWriter
@@ -34,8 +34,8 @@ MOST_TOKENS = 4_096
 LEAST_TOKENS = 512
 """Of a reply of a model with a small context; less is no room for an answer."""
 
-_WATCHING = threading.Lock()
-"""Held while a model watches: a backend is called by one thread at a time, and rewriting may run beside memorizing."""
+_WATCHING = Places()
+"""Taken while a model watches: a backend answers as many requests at once as it says, and rewriting may run beside memorizing."""
 
 
 class WatchedWriter:
@@ -46,6 +46,11 @@ class WatchedWriter:
         self._model, self._writer = model, writer
         self._prompt: Prompt = prompt(style_of(model), prompts)
         self.name = named(writer, model.name, self._prompt.version)
+
+    @property
+    def at_once(self) -> int:
+        """Return how many clips it may be asked about at the same time."""
+        return at_once(self._model)
 
     def write(self, view: ClipView, cancelled: Callable[[], bool] = lambda: False) -> Draft:
         """Return the sentences, votes and heard names of a clip. Raises Cancelled; ModelFailed if no reply of two can be read."""
@@ -89,9 +94,7 @@ class WatchedWriter:
         room = max(LEAST_TOKENS, min(MOST_TOKENS, self._model.context // 4))
         pieces: list[str] = []
         length = 0
-        while not _WATCHING.acquire(timeout=0.2):
-            _check(cancelled)
-        try:
+        with _WATCHING.taken(self._model, lambda: self.at_once, cancelled):
             stream = iter(self._model.watch(turns, schema=asked.schema, max_tokens=room, cancelled=cancelled))
             try:
                 for piece in stream:
@@ -103,8 +106,6 @@ class WatchedWriter:
             finally:
                 if (close := getattr(stream, "close", None)) is not None:
                     close()
-        finally:
-            _WATCHING.release()
         _check(cancelled)
         self.name = named(self._writer, self._model.name, self._prompt.version)  # a server says which model it has when it is asked
         return "".join(pieces)[: replies.MOST_LETTERS]

@@ -26,6 +26,7 @@ class ModelServer:
     def __init__(self, dialect: str = "llama.cpp", **more: Any) -> None:
         self.dialect, self.reply = dialect, more.pop("reply", "the answer is four")
         self.key, self.sees, self.context = more.pop("key", None), more.pop("sees", True), more.pop("context", 4096)
+        self.slots: int = more.pop("slots", 1)
         self.refuses: tuple[str, ...] = more.pop("refuses", ())
         self.faults: list[Callable[[Handler, dict[str, Any]], bool]] = more.pop("faults", [])
         port, self.model = more.pop("port", 0), more.pop("model", MODEL)
@@ -116,7 +117,12 @@ class Handler(BaseHTTPRequestHandler):
                 self.send(200, {"object": "list", "data": [entry]})
             case "/props" if script.dialect == "llama.cpp":
                 self.send(
-                    200, {"default_generation_settings": {"n_ctx": script.context}, "modalities": {"vision": script.sees, "audio": False}}
+                    200,
+                    {
+                        "default_generation_settings": {"n_ctx": script.context},
+                        "total_slots": script.slots,
+                        "modalities": {"vision": script.sees, "audio": False},
+                    },
                 )
             case _:
                 self.refuse(404, "not found")

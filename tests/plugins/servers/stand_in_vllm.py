@@ -17,6 +17,7 @@ print("INFO 11-22 13:00:00 [loader.py:12] Loading weights took 0.02 seconds", fl
 time.sleep(3 if (folder / "loads slowly").exists() else 0)
 if (folder / "ends").exists():
     sys.exit((folder / "ends").read_text())
+print("(EngineCore pid=7) INFO 11-22 13:00:01 [kv_cache_utils.py:1287] GPU KV cache size: 131,072 tokens", flush=True)
 server = ModelServer(
     "vllm",
     key=os.environ["VLLM_API_KEY"],

@@ -16,7 +16,7 @@ import pytest
 from m3desk_server import entry
 from m3desk_server.options import Options
 from m3desk_server.thinker import header, wrapped
-from m3desk_server.vllm_process import VllmProcess, arguments, share, short
+from m3desk_server.vllm_process import VllmProcess, arguments, cache_tokens, number_after, share, short
 
 from m3desk.children import cards, loading, turns
 from m3desk.children.configs import sees
@@ -72,6 +72,34 @@ def test_it_starts_at_the_first_request_and_answers_with_a_key_that_nobody_sees(
     finally:
         end()
         model.server._process.stop()
+
+
+def test_it_takes_as_many_requests_at_once_as_the_cache_that_it_measured_holds(place: Path) -> None:
+    model = opened()
+    try:
+        assert model.at_once == 1, "nothing is known before it runs"
+        ask(model, max_tokens=256)
+        assert model.at_once == 8, "the largest request so far, 266 tokens, fits many times"
+        ask(model, max_tokens=32_000)
+        assert model.at_once == 131_072 // 32_010
+    finally:
+        model.server._process.stop()
+    settings = place / "config.toml"
+    settings.write_text(settings.read_text() + 'arguments = "--max-num-seqs=3"\nat_once = 6\n')
+    model = opened()
+    try:
+        ask(model)
+        assert model.at_once == 6, "the settings say so; its scheduler lets the others wait"
+    finally:
+        model.server._process.stop()
+
+
+def test_the_size_of_the_cache_is_read_from_the_log() -> None:
+    log = ["INFO [kv_cache_utils.py:1287] GPU KV cache size: 43,296 tokens", "INFO Maximum concurrency for 8,192 tokens per request: 5.29x"]
+    assert cache_tokens(log) == 43_296 and cache_tokens([]) == 0
+    assert cache_tokens([*log, "(Worker_TP1) GPU KV cache size: 43,280 tokens, Maximum concurrency for 8,192 tokens"]) == 43_280
+    assert number_after(("--max-num-seqs", "4", "--max_num_seqs=2"), "--max-num-seqs") == 2
+    assert number_after(("--max-num-seqs", "many"), "--max-num-seqs") == number_after((), "--max-num-seqs") == 0
 
 
 @pytest.mark.parametrize(
