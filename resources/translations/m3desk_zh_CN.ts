@@ -3961,6 +3961,10 @@
             <translation>下载语言模型</translation>
         </message>
         <message>
+            <source>There is no language model yet.</source>
+            <translation>这里还没有语言模型。</translation>
+        </message>
+        <message>
             <source>(stopped)</source>
             <translation>（已停止）</translation>
         </message>

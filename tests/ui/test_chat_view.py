@@ -229,6 +229,17 @@ def test_not_in_this_memory_looks_different(qtbot: QtBot, view: ChatView, desk: 
     assert "dashed" in turns(view)[0].answer.styleSheet()
 
 
+def test_an_answer_that_quotes_nothing_says_why_the_model_is_offered(
+    qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet(desk, monkeypatch)
+    view.ask("Tea?")
+    desk.emit(events.AskDone("a1", say("absent", "en"), False, (), "quoting", 1.0, quoted=True))
+    qtbot.waitUntil(lambda: turns(view)[0].done is not None, timeout=30_000)
+    foot = turns(view)[0].foot.text()
+    assert "no language model" in foot and "download" in foot
+
+
 def test_quoted_answers_say_so_and_offer_the_model(qtbot: QtBot, view: ChatView, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     quiet(desk, monkeypatch)
     view.ask("Tea?")

@@ -385,8 +385,9 @@ class ChatTurn(QFrame):
             why = self.tr("The language model did not answer, so the best matching memories are quoted: %1")
             notes.append(plain.html(why.replace("%1", done.problem)))
         elif done.quoted and self.offers:
-            offer = self.tr("Download the language model")  # the answer itself says that there is none
-            notes.append(f'<a href="download">{plain.html(offer)}</a>')
+            offer = self.tr("Download the language model")
+            why = "" if done.found else self.tr("There is no language model yet.")  # an answer that quotes says so itself
+            notes.append(f'{plain.html(why)} <a href="download">{plain.html(offer)}</a>'.strip())
         if done.model and not done.error:
             without_model = {"read from the evidence": self.tr("read from the evidence"), "quoting": self.tr("quoted")}
             notes.append(plain.html(f"{without_model.get(done.model, done.model)} · {done.seconds:.1f} s"))
