@@ -56,6 +56,7 @@ class Workshop:
     kept: Path | None = None
     folder: Path = field(default_factory=Path)
     _reports: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict)
+    _made: set[Path] = field(default_factory=set)
 
     def __enter__(self) -> Workshop:
         self.folder = self.kept or Path(tempfile.mkdtemp(prefix="m3desk-identity-"))
@@ -69,8 +70,9 @@ class Workshop:
     def memory(self, name: str, *sources: Path, semantic: bool = False) -> Path:
         """Return the memory of these files, made unless it is there whole; with semantic memories only if asked."""
         memory = self.folder / f"{name}.m3desk"
-        if not self._whole(memory, sources):
+        if memory not in self._made and not self._whole(memory, sources):
             timed(["memorize", *map(str, sources), "-m", str(memory), "-q", *([] if semantic else ["--no-semantic"])])
+        self._made.add(memory)  # a look costs a run of the program, and most rows share their memories
         return memory
 
     def _whole(self, memory: Path, sources: Sequence[Path]) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from m3desk.bench import identity
+from m3desk.bench import identity, identity_material
 from m3desk.bench.identity_material import GAP, RATE, Workshop, joined, read_sound
 from m3desk.cli import main
 from m3desk.evaluation.truth import TrueTurn, read_truth
@@ -37,6 +37,27 @@ def test_joined_utterances_lie_where_the_truth_says(tmp_path: Path) -> None:
     for t in turns:
         inside, after = sound[t.start * RATE // S : t.end * RATE // S], sound[t.end * RATE // S : round((t.end / S + GAP) * RATE)]
         assert inside.min() == 1000 and after.max() == 0
+
+
+def test_a_memory_is_made_once_and_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[str] = []
+
+    def memorized(args: list[str]) -> None:
+        runs.append(args[0])
+        memory = Path(args[args.index("-m") + 1])
+        memory.mkdir()
+        (memory / "memory.sqlite").touch()
+
+    def listed(*args: str) -> list[dict[str, str]]:
+        runs.append(args[0])
+        return [{"uri": "/films/a.mp4", "state": "done"}]
+
+    monkeypatch.setattr(identity_material, "timed", memorized)
+    monkeypatch.setattr(identity_material, "output", listed)
+    for _ in range(2):  # the second run finds what the first one kept
+        with Workshop(tmp_path / "kept") as work:
+            assert len({work.memory("film", Path("/films/a.mp4")) for _ in range(3)}) == 1
+    assert runs == ["memorize", "sources"]
 
 
 def test_whoever_holds_most_of_a_turn_has_it() -> None:
