@@ -85,8 +85,9 @@ def recent(memory: ForgettableMemory, seconds: float) -> tuple[str, int, int]:
     Of a live source its recording's newest seconds; else by the clock, of the recording that ended last.
     """
     session = memory.live.session
-    if session is not None and session.running:
-        end = session.recorded
+    running = session is not None and session.running
+    end = session.recorded if session is not None else 0  # waits while the recording is closed: only then its row tells its length
+    if session is not None and running:
         return session.source.id, max(0, end - round(seconds * MICROSECOND)), end + MICROSECOND
     now_ = datetime.now().astimezone().timestamp()
     ended: tuple[str, float] | None = None

@@ -99,7 +99,7 @@ class Live:
     def length(self, source: Source) -> int | None:
         """Return how many microseconds of a source there are; None if that is not known. One that is being recorded grows."""
         session = self._session
-        recorded = session.recorded if session is not None and session.running and session.source.id == source.id else 0
+        recorded = session.recorded if session is not None and session.source.id == source.id else 0
         return max(recorded, source.duration or 0) or None
 
     # ------------------------------------------------------------------ start, pause, stop

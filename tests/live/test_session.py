@@ -19,6 +19,7 @@ from m3desk.app import App
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.live import HALF_OF_PICTURES, MOST_PICTURES, OBJECTS_AND_TEXTS
 from m3desk.errors import M3DeskError, UsageError
+from m3desk.live import session
 from m3desk.live.session import OpenClip
 from m3desk.media.capture import reports
 from m3desk.media.capture.planning import holding
@@ -328,6 +329,32 @@ def test_the_last_second_of_the_open_clip_is_forgotten_when_a_clip_was_closed_be
     d.app.live.stop()
     d.over()
     assert holding(Recording.open(d.source(source).uri), *span[1:]) == []
+
+
+def test_the_last_seconds_reach_to_the_end_also_while_the_recording_is_closed(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    d = desk(goes_on=True)
+    source = d.play()
+    d.until(lambda: d.source(source).duration is not None)
+    closing, go, close = threading.Event(), threading.Event(), session.close_source
+
+    def held(*args: Any) -> Any:
+        closing.set()
+        assert go.wait(PATIENCE)
+        return close(*args)
+
+    monkeypatch.setattr(session, "close_source", held)
+    d.app.live.stop()
+    assert closing.wait(PATIENCE)
+    spans: list[tuple[str, int, int]] = []
+    asking = threading.Thread(target=lambda: spans.append(d.app.recent(600)))
+    asking.start()
+    asking.join(0.5)  # it waits; where it did not, it has an answer by now
+    go.set()
+    asking.join(PATIENCE)
+    d.over()
+    assert spans == [(source, 0, d.source(source).duration)]
 
 
 def test_a_forgetting_of_a_span_that_was_cut_off_is_finished_at_the_next_opening(
