@@ -123,6 +123,18 @@ def who_speaks(
     return _turns(pieces, _voices(ear, pieces, evidence, len(sound) if until is None else until))
 
 
+def voices_of(sound: Sound, turns: Sequence[Sequence[Run]], voices: VoiceEmbedder, join: float = JOIN) -> list[int]:
+    """Return the voice of each turn where it is known who speaks when, from 0: what the voice model alone makes of it.
+
+    `turns`: where nobody else speaks in each, 1 s or more together. `join`: log-likelihood ratio from which two are one voice.
+    """
+    pieces = [_Piece(t[0][0], t[-1][1], n, tuple(t)) for n, t in enumerate(turns)]
+    vectors = dict(enumerate(_Ear(sound, voices).rows([_heard(p) for p in pieces]))) if pieces else {}
+    groups = _grouped(pieces, list(vectors), vectors, calibration(voices.name, "voice").comparison(), join)
+    voice = {n: k for k, group in enumerate(groups) for n in group}
+    return [voice[n] for n in range(len(pieces))]
+
+
 class _Ear:
     """Embeds stretches of one sound, each once."""
 
@@ -296,7 +308,7 @@ def _groups(ear: _Ear, pieces: Sequence[_Piece], evidence: Evidence) -> tuple[di
     told = [n for n, p in enumerate(pieces) if p.length >= SHORTEST_VOICE or p.end - p.start >= MURMUR]
     heard = [_heard(pieces[n]) for n in told]
     vectors = dict(zip(told, ear.rows(heard), strict=True))
-    return vectors, _grouped(pieces, [n for n in told if pieces[n].length >= CORE], vectors, evidence)
+    return vectors, _grouped(pieces, [n for n in told if pieces[n].length >= CORE], vectors, evidence, JOIN)
 
 
 def _heard(piece: _Piece) -> tuple[Run, ...]:
@@ -332,8 +344,8 @@ def _mean(pieces: Sequence[_Piece], group: Sequence[int], vectors: dict[int, Flo
     return np.asarray(total / max(1e-9, float(np.linalg.norm(total))), np.float32), sum(seconds)
 
 
-def _grouped(pieces: Sequence[_Piece], core: Sequence[int], vectors: dict[int, Floats], evidence: Evidence) -> list[list[int]]:
-    """Join pieces, the most likely pair first, until none is likely enough; ties go to the earlier ones."""
+def _grouped(pieces: Sequence[_Piece], core: Sequence[int], vectors: dict[int, Floats], evidence: Evidence, join: float) -> list[list[int]]:
+    """Join pieces, the most likely pair first, until no pair has a ratio of `join`; ties go to the earlier ones."""
     groups = [[n] for n in core]
     means = [_mean(pieces, g, vectors) for g in groups]
     likely: dict[tuple[int, int], float] = {}
@@ -352,7 +364,7 @@ def _grouped(pieces: Sequence[_Piece], core: Sequence[int], vectors: dict[int, F
             likely[i, j] = between(i, j)
     while likely:
         (i, j), best = min(likely.items(), key=lambda item: (-item[1], item[0]))
-        if best < JOIN:
+        if best < join:
             break
         groups[i] += groups[j]
         means[i] = _mean(pieces, groups[i], vectors)

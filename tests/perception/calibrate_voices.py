@@ -45,7 +45,7 @@ def pieces(models: Models) -> Rows:
     assert models.voice_vectors is not None
     random = np.random.default_rng(11)
     takes = material.takes(material.calibration_files(), models)
-    spoken = {(who, speed): [_faster(t, speed) for t in mine] for who, mine in takes.items() for speed in SPEEDS}
+    spoken = {(who, speed): [faster(t, speed) for t in mine] for who, mine in takes.items() for speed in SPEEDS}
     found: list[tuple[Any, ...]] = []
     for scene in range(SCENES):
         sound, spans = _scene(random, spoken)
@@ -110,7 +110,7 @@ def _alone(recording: material.Recording) -> dict[str, list[tuple[int, int]]]:
     return found
 
 
-def _faster(sound: Any, speed: float) -> Any:
+def faster(sound: Any, speed: float) -> Any:
     if speed == 1:
         return sound
     return np.interp(np.arange(int(len(sound) / speed)) * speed, np.arange(len(sound)), sound).astype(np.float32)

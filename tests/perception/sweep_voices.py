@@ -1,11 +1,15 @@
 """Compare rules for voices inside one clip, on the calibration side of the division.
 
-    python tests/perception/sweep_voices.py [NAME=VALUE[,NAME=VALUE…]…]
+    python tests/perception/sweep_voices.py [alike] [NAME=VALUE[,NAME=VALUE…]…]
     python tests/perception/sweep_voices.py spread [NAME…]
 
 Each argument is one setting of constants of `perception.speakers` (seconds for what is samples there); without any, the constants as they
 are. Prints, by kind of clip: pairwise precision / recall of turns of 1 s and more; shorter turns, those given to a wrong person, those
 nobody's; error rate = missed + false + confused (overlap counted, no collar); voices of 1.5 s and more beyond the people.
+
+`alike`: more conversations, among more people: copies of each speaker at .88 and 1.13 of the speed count as further people, whose voices
+are alike. The speakers of calibration are so different that hardly two of them are mistaken for each other; with the copies they are
+mistaken about as often as strangers of validation are.
 
 `spread`: cross-validation of each constant (`GRID`) over speakers, who are divided into `FOLDS` groups with scenes of their own. Prints
 for each group the value that the scenes of the others would choose; then, on the group left out, the score with these values and with
@@ -22,6 +26,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from calibrate_voices import SPEEDS, faster
 
 from m3desk.bench.voices import cached_models, division, material, rooms, simulated
 from m3desk.domain.geometry import overlap
@@ -33,7 +38,7 @@ from m3desk.perception.voice_tracks import Segmented, segmented
 from m3desk.perception.voices import SURE
 from m3desk.ports import SAMPLE_RATE, Models, Sound
 
-SEED, CONVERSATIONS, ROOMS = 7, 12, 12
+SEED, CONVERSATIONS, ALIKE, ROOMS = 7, 12, 40, 12
 CLIP = 30 * SAMPLE_RATE
 FOLDS = 3
 GRID = {
@@ -57,16 +62,20 @@ class Clip:
     cuts: tuple[int, ...]
 
 
-def made(models: Models, fold: int = 0, folds: int = 1) -> Iterator[tuple[str, Sound, list[tuple[float, float, str]], tuple[float, ...]]]:
+def made(
+    models: Models, fold: int = 0, folds: int = 1, alike: bool = False
+) -> Iterator[tuple[str, Sound, list[tuple[float, float, str]], tuple[float, ...]]]:
     """Yield kind, sound, turns and cuts (seconds) of everything, or of one group of speakers and recordings."""
     for path in [p for p in division.CALIBRATION_RECORDINGS if "katie" not in p][fold::folds]:
         recording = material.recording(path)
         turns = [(t.start / 1e6, t.end / 1e6, t.person) for t in recording.truth.turns]
         yield "meetings" if "ami" in path else "talks", material.sound_of(recording.path), turns, ()
     takes = material.takes(material.calibration_files(), models)
+    if alike:
+        takes = {f"{who}@{speed}": [faster(t, speed) for t in said] for who, said in takes.items() for speed in SPEEDS}
     names = sorted(who for who, said in takes.items() if said)[fold::folds]
     groups = {who: who.split("/")[0] if folds == 1 else "all" for who in names}
-    for number in range(CONVERSATIONS if folds == 1 else CONVERSATIONS // 2):
+    for number in range(ALIKE if alike else CONVERSATIONS if folds == 1 else CONVERSATIONS // 2):
         c = simulated.conversation(number, SEED, takes, groups)
         yield "simulated", c.sound, list(c.turns), c.cuts
     for name, make in rooms.MAKERS.items():
@@ -75,10 +84,10 @@ def made(models: Models, fold: int = 0, folds: int = 1) -> Iterator[tuple[str, S
             yield f"simulated {name}", c.sound, list(c.turns), c.cuts
 
 
-def clips(models: Models, fold: int = 0, folds: int = 1) -> Iterator[Clip]:
+def clips(models: Models, fold: int = 0, folds: int = 1, alike: bool = False) -> Iterator[Clip]:
     """Yield the clips of everything, or of one group of speakers, as they are heard (`voices.hear`)."""
     assert models.speech_activity is not None and models.speech_segmentation is not None
-    for kind, sound, turns, cuts in made(models, fold, folds):
+    for kind, sound, turns, cuts in made(models, fold, folds, alike):
         for first in range(0, max(1, len(sound) - CLIP // 10), CLIP):
             last = len(sound) if len(sound) - first < CLIP * 11 // 10 else first + CLIP
             part = sound[first:last]
@@ -185,7 +194,8 @@ def main(words: Sequence[str]) -> None:
         for line in spread(models, words[1:]):
             print(line, flush=True)
         return
-    heard = list(clips(models))
+    alike, words = "alike" in words, [w for w in words if w != "alike"]
+    heard = list(clips(models, alike=alike))
     for setting in words or [""]:
         print(setting or "as it is")
         values = {name: float(value) for name, value in (part.split("=") for part in setting.split(",") if part)}

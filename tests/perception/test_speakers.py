@@ -14,7 +14,7 @@ from m3desk.domain.evidence import Floats
 from m3desk.domain.linkage import average_linkage
 from m3desk.perception import speakers
 from m3desk.perception.lines import Line, clean, compose, murmurs, overlaps
-from m3desk.perception.speakers import JOIN, ONE_TRACK, OVER_CUT, who_speaks
+from m3desk.perception.speakers import JOIN, ONE_TRACK, OVER_CUT, voices_of, who_speaks
 from m3desk.perception.turns import SpeechSegment, Turn
 from m3desk.perception.voices import SpeechEvidence, hear
 from m3desk.perception.words import TimedWord
@@ -74,6 +74,15 @@ def test_two_people_whom_the_segmentation_takes_for_one_are_split_where_the_voic
 def test_one_person_stays_one() -> None:
     sound = speech(28, [said(1, 30), said(12, 40, seed=1)])
     assert {t.voice for t in who_speaks(sound, spoken(28), LowAndHigh(tells=False), Octaves())} == {0}
+
+
+def test_known_turns_are_told_apart_by_the_voice_model_alone() -> None:
+    sound = speech(28, [said(1, 12), said(10, 12, high=True), said(20, 12, seed=1)])
+    turns = [[(round(a * RATE), round((a + 3) * RATE))] for a in (1, 10, 20)]
+    one, two, again = voices_of(sound, turns, Octaves())
+    assert one == again != two
+    assert len(set(voices_of(sound, turns, Octaves(), join=1e6))) == 3, "nobody is likely enough"
+    assert voices_of(sound, [], Octaves()) == []
 
 
 def test_who_says_one_sentence_is_not_taken_for_the_only_other_voice() -> None:

@@ -22,10 +22,12 @@ from m3desk.bench.voices.hearing import HearingResult, found, missed_by_cause, m
 from m3desk.bench.voices.material import Recording
 from m3desk.bench.voices.rooms import Maker
 from m3desk.bench.voices.simulated import Conversation, conversation
+from m3desk.domain.geometry import without
 from m3desk.domain.questions.types import Suggestion
-from m3desk.evaluation.grouping import pairwise
+from m3desk.evaluation.grouping import LabelledObservation, pairwise
 from m3desk.memorization.speaking import IN_STEP
-from m3desk.ports import Models, Sound
+from m3desk.perception.speakers import voices_of
+from m3desk.ports import SAMPLE_RATE, Models, Sound, VoiceEmbedder
 from m3desk.store.memory import Memory
 
 Goal = tuple[str, float | None, str, float]
@@ -144,6 +146,33 @@ def conversations(bench: Bench, make: Maker = conversation, count: int | None = 
 def simulated(bench: Bench) -> dict[str, Any]:
     """Simulated conversations; a stand-in writes their words."""
     return _figures(bench, "simulated", conversations(bench))
+
+
+def ceiling(bench: Bench) -> dict[str, Any]:
+    """The same conversations with their turns of a second and more given: what the voice model allows, by the ratio that joins."""
+    made = list(conversations(bench))
+    voices = bench.models(words=False).voice_vectors
+    assert voices is not None
+    rows: dict[str, dict[str, float | None]] = {}
+    goals: list[Goal] = []
+    for join in (0.0, 1.0, 2.0, 3.0, 4.0):
+        scores = [pairwise(_with_given_turns(c, voices, join)) for c in made]
+        row: dict[str, float | None] = {}
+        for which in ("precision", "recall"):
+            values = [v for f in scores if (v := f[which]) is not None]
+            row |= {which: _mean(values), f"{which}, worst tenth": _worst_tenth(values)}
+        rows[f"{join:g}"] = row
+        goals += _both(f"joined from {join:g} on", row, 0.98, 0.90)
+    return {"goals": goals, "by ratio": rows}
+
+
+def _with_given_turns(c: Conversation, voices: VoiceEmbedder, join: float) -> list[LabelledObservation]:
+    """Return the turns of which a second or more is said alone, each with its voice."""
+    spans = [(round(a * SAMPLE_RATE), min(len(c.sound), round(b * SAMPLE_RATE)), who) for a, b, who in c.turns]
+    alone = [(without([(a, b)], [(x, y) for x, y, other in spans if other != who]), who) for a, b, who in spans]
+    alone = [(t, who) for t, who in alone if sum(b - a for a, b in t) >= SAMPLE_RATE]
+    found = voices_of(c.sound, [t for t, _ in alone], voices, join)
+    return [LabelledObservation(who, str(k)) for (_, who), k in zip(alone, found, strict=True)]
 
 
 def rooms_heard(bench: Bench) -> dict[str, Any]:
@@ -344,10 +373,10 @@ def lips(bench: Bench) -> dict[str, Any]:
 
 Row = Callable[[Bench], dict[str, Any]]
 ROWS: dict[str, Row] = {
-    "sets": sets, "simulated": simulated, "rooms": rooms_heard, "fast-cut": fast_cut, "meetings": meetings, "across": across,
-    "counts": counts, "links": links, "dubbed": dubbed,
+    "sets": sets, "simulated": simulated, "ceiling": ceiling, "rooms": rooms_heard, "fast-cut": fast_cut, "meetings": meetings,
+    "across": across, "counts": counts, "links": links, "dubbed": dubbed,
 }  # fmt: skip
-CALIBRATION: dict[str, Row] = {n: ROWS[n] for n in ("sets", "simulated", "rooms", "meetings", "across", "counts", "dubbed")} | {
+CALIBRATION: dict[str, Row] = {n: ROWS[n] for n in ("sets", "simulated", "ceiling", "rooms", "meetings", "across", "counts", "dubbed")} | {
     "lips": lips
 }
 """The rows that can be measured on the calibration side."""
