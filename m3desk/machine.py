@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 
-from m3desk import backends, config, models, outgoing, presets
+from m3desk import backends, calibrated, config, models, outgoing, presets
 from m3desk.children import cards, environments
 from m3desk.children.recipes import recipe
 from m3desk.errors import M3DeskError
@@ -54,6 +54,10 @@ def doctor() -> dict[str, Any]:
         "cameras": [d.name for d in found if d.kind == "camera"],
         "microphones": [d.name for d in found if d.kind == "microphone"],
         "display": display_problem() or True,
+        "calibrations": [
+            {"model": m.model, "kind": m.kind, "accept": m.rule.accept, "reference": m.reference, "at": m.at, **m.material}
+            for m in calibrated.all_own()
+        ],
     }
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from m3desk.calibrated import thresholds
 from m3desk.cli.opening import App
 from m3desk.cli.output import Follower, Out
 from m3desk.cli.work import existing
-from m3desk.domain.calibration import calibration
 from m3desk.domain.plural import many
 from m3desk.store.rebinding import Reembedded
 
@@ -21,10 +21,10 @@ def reembed(options: Any, out: Out) -> int:
     if strangers:
         who = many(strangers, "person who is", "people who are")
         out.warn(f"{who} never to be remembered can't be left out by {found.model}: only another model knows them.")
-    if not calibration(found.model, found.kind).measured:
+    if not thresholds(found.model, found.kind).measured:
         out.warn(
             f"the thresholds of {found.model} were not measured: cautious ones are used, so one person may become several. "
-            "Merging them by hand stays in force (m3desk people merge)."
+            f"Merging them by hand stays in force (m3desk people merge). To measure them: m3desk calibrate {options.model} FOLDER."
         )
     out.result(as_json(found, embedded, options.switch), lines(found, embedded, options.switch))
     return 1 if found.constraints["broken"] else 0
@@ -37,7 +37,7 @@ def as_json(found: Reembedded, embedded: int, switched: bool) -> dict[str, Any]:
         "kind": found.kind,
         "embedded": embedded,
         "switched": switched,
-        "calibrated": calibration(found.model, found.kind).measured,
+        "calibrated": thresholds(found.model, found.kind).measured,
         "changes": [
             {"observation": m.observation, "node": list(m.node), "person": list(m.person)} for m in found.moved
         ],

@@ -29,7 +29,7 @@ import numpy as np
 
 from m3desk import models
 from m3desk.backends import Backends, profile
-from m3desk.domain.calibration import calibration
+from m3desk.calibrated import thresholds
 from m3desk.domain.evidence import Box, Floats
 from m3desk.domain.geometry import iou
 from m3desk.domain.identity import GALLERY, Candidate, Gallery, gallery_rows, match, top_similarity
@@ -156,7 +156,7 @@ class Veil:
         if detector is None:
             detector, embedder = _models(self._mail.news("how.json"))
         self._detector, self._embedder = detector, embedder
-        self._rule = calibration(embedder.name, "face") if embedder is not None else None
+        self._rule = thresholds(embedder.name, "face") if embedder is not None else None
         embed = partial(vector, embedder) if embedder is not None else None
         self._embed = embed
         self._linking = Linking(embed)

@@ -19,7 +19,7 @@ from itertools import combinations
 import numpy as np
 
 from m3desk import events
-from m3desk.domain.calibration import calibration
+from m3desk.calibrated import thresholds
 from m3desk.domain.evidence import Box, Floats
 from m3desk.domain.geometry import iou
 from m3desk.domain.identity import Candidate, KnownPeople, Match, match
@@ -88,7 +88,7 @@ class Recognizer:
         """`known`: returns the newest galleries at once (`known.Galleries.of`). `hidden`: faces that are blurred and told of, too."""
         self._source, self._detector, self._embedder = source, faces, vectors
         self._known, self._emit = known, emit
-        self._rule = calibration(vectors.name, "face")
+        self._rule = thresholds(vectors.name, "face")
         self._hidden = hidden
         self._embed = partial(vector, vectors)
         self._linking = Linking(self._embed)

@@ -16,7 +16,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from m3desk.domain.calibration import Evidence, calibration
+from m3desk.calibrated import thresholds
+from m3desk.domain.calibration import Evidence
 from m3desk.domain.evidence import Floats
 from m3desk.perception.embedding import within
 from m3desk.perception.turns import HOP, SHORTEST_VOICE, WINDOW, SpeechSegment, Turn, quietest
@@ -114,7 +115,7 @@ def who_speaks(
     its own.
     """
     ear = _Ear(sound, voices)
-    evidence = calibration(voices.name, "voice").comparison()
+    evidence = thresholds(voices.name, "voice").comparison()
     if segmentation is not None:
         tracks = tracks or segmented(sound, spoken, segmentation)
         pieces = _pieces(ear, tracks.active, segmentation, evidence, sorted(cuts))

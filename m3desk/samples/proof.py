@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from m3desk.calibrated import thresholds
 from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import Floats
-from m3desk.domain.identity import calibration, gallery_rows, top_similarity
+from m3desk.domain.identity import gallery_rows, top_similarity
 from m3desk.errors import SourceUnreadable
 from m3desk.media import photo
 from m3desk.media.streams import stored_sound
@@ -87,7 +88,7 @@ def _shows(content: bytes, template: Floats, models: Models) -> bool:
     picture = photo.stored(content)
     if picture is None or models.faces is None or models.face_vectors is None:
         return False
-    rule = calibration(models.face_vectors.name, "face")
+    rule = thresholds(models.face_vectors.name, "face")
     return any(top_similarity(row[None], template) >= rule.accept for _, row in faces_of(picture, models.faces, models.face_vectors))
 
 
@@ -99,7 +100,7 @@ def _lets_hear(content: bytes, template: Floats, models: Models) -> bool:
     rows = None if models.voice_vectors is None else voice_rows(sound, models.voice_vectors)
     if models.voice_vectors is None or rows is None:
         return False
-    rule = calibration(models.voice_vectors.name, "voice")
+    rule = thresholds(models.voice_vectors.name, "voice")
     return top_similarity(rows, template) >= rule.threshold(len(sound) * MICROSECOND // SAMPLE_RATE)
 
 

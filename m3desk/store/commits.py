@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from m3desk.calibrated import calibrated
+from m3desk.calibrated import calibrated, thresholds
 from m3desk.domain import misplaced
-from m3desk.domain.calibration import calibration
 from m3desk.domain.clip import Clip
 from m3desk.domain.equivalence import IN_FULL, WRITER
 from m3desk.domain.evidence import Floats, Perceived
@@ -99,7 +98,7 @@ def recognise(
     if not found:
         return [], []
     known = look(type_, model)
-    rule = calibration(model, type_)
+    rule = thresholds(model, type_)
     if type_ == "voice":
         alone = misplaced.utterances(perceived, known, rule)
     else:
@@ -142,7 +141,7 @@ def _bind(
     found, verdicts = recognise(db, state, perceived, type_, model, look)
     voted = {o for v in draft.votes if not v.by.startswith(WRITER) for o in (v.a, v.b)} | {n.observation for n in draft.names}
     touched = []
-    born = max(calibration(model, type_).least, calibration(model, type_).born)
+    born = max(thresholds(model, type_).least, thresholds(model, type_).born)
     for cluster, verdict in zip(found, verdicts, strict=True):
         node = verdict.node
         mine = [o for o in cluster.observations if type_ == "face" or _tells(perceived, o)]

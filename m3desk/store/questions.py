@@ -12,8 +12,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from m3desk.calibrated import calibrated
-from m3desk.domain.calibration import calibration
+from m3desk.calibrated import calibrated, thresholds
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import Floats
 from m3desk.domain.identities import Identities
@@ -212,7 +211,7 @@ def scorecard(db: DB, state: State, only: Container[str] | None = None) -> Card:
     rules = {}
     for type_ in TYPES:
         model = reading.setting(db, f"{type_}_vectors") or ""
-        rules[type_] = calibration(model, type_)
+        rules[type_] = thresholds(model, type_)
         query = "SELECT * FROM embedding WHERE kind = ? AND model = ?"
         means = {r["owner"]: mean_of(rows.vectors(r)) for r in db.execute(query, (type_, model)) if only is None or r["owner"] in only}
         mine = [(o, h.person) for o, h in state.who.held.items() if h.person and observation_type(o) == type_]
@@ -226,7 +225,7 @@ def own_pairs(db: DB, state: State, person: str) -> Card:
     rules = {}
     for type_ in TYPES:
         model = reading.setting(db, f"{type_}_vectors") or ""
-        rules[type_] = calibration(model, type_)
+        rules[type_] = thresholds(model, type_)
         mine = [o for o, h in state.who.held.items() if h.person == person and not h.set_aside and observation_type(o) == type_]
         query = "SELECT e.* FROM embedding e JOIN json_each(?) j ON e.owner = j.value WHERE e.kind = ? AND e.model = ?"
         for r in db.execute(query, (json.dumps(mine), type_, model)):
@@ -258,7 +257,7 @@ def why(db: DB, state: State, log: Log, observation: str, look: GalleryLookup | 
         return next(iter(galleries_of(db, state, type_, model, only=node, without=gone)), None)
 
     mates = _mates(db, observation, type_)
-    case = Case(state.who, log, everybody, calibration(model, type_), vectors, without, mates, trial or folded_again(log))
+    case = Case(state.who, log, everybody, thresholds(model, type_), vectors, without, mates, trial or folded_again(log))
     return verdict(case, observation)
 
 

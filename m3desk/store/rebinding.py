@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from m3desk.domain.calibration import calibration
+from m3desk.calibrated import thresholds
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import FaceTrack, Floats, Perceived, Utterance
 from m3desk.domain.identities import Constraint, Held, Identities
@@ -193,7 +193,7 @@ class _Again:
         self, perceived: Perceived, spoken_of: set[str], anchored: set[str], cannot: set[tuple[str, str]], history: Mapping[str, list[str]]
     ) -> None:
         found, verdicts = commits.recognise(self.db, State(self.who), perceived, self.kind, self.model, self._look)
-        least = calibration(self.model, self.kind).least
+        least = thresholds(self.model, self.kind).least
         for cluster, verdict in zip(found, verdicts, strict=True):
             past = history.get(cluster.observations[0], [])
             latest = next((b.node for b in reversed(self.log.bindings) if b.observation == cluster.observations[0]), None)

@@ -18,7 +18,8 @@ from m3desk.errors import UsageError
 def test_the_report_has_the_shape_of_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
     report = machine.doctor()
-    assert list(report) == ["python", "platform", "cpu", "memory_bytes", "gpus", "engines", "profiles", "cameras", "microphones", "display"]
+    contract = ["python", "platform", "cpu", "memory_bytes", "gpus", "engines", "profiles", "cameras", "microphones", "display"]
+    assert list(report) == [*contract, "calibrations"]
     assert report["memory_bytes"] > 1 << 28 and report["display"] is True
     names = {p["name"] for p in report["profiles"]}
     assert {"embedded", "laptop-vision", "gpu-8", "gpu-24", "gpu-48", "gpu-80", "server"} <= names

@@ -20,12 +20,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from m3desk.calibrated import thresholds
 from m3desk.domain import editing
 from m3desk.domain.clip import MICROSECOND, clock
 from m3desk.domain.editing import Sample
 from m3desk.domain.evidence import FaceTrack, Observation, TimedBox, Utterance
 from m3desk.domain.geometry import iou
-from m3desk.domain.identity import Candidate, calibration, match
+from m3desk.domain.identity import Candidate, match
 from m3desk.domain.ids import face_id, made_id
 from m3desk.domain.sentences import State
 from m3desk.errors import CorrectionError
@@ -248,7 +249,7 @@ def complete(db: DB, state: State, id_: str, sample: Sample, sequence: int, at: 
 def _recognise(db: DB, state: State, made: Observation, sample: Sample, sequence: int, at: str) -> None:
     if db.execute("SELECT 1 FROM binding WHERE observation = ?", (made.id,)).fetchone():
         return
-    rule = calibration(sample.model, "face")
+    rule = thresholds(sample.model, "face")
     apart = [(r[0], r[1]) for r in db.execute("SELECT a, b FROM apart WHERE a = ?1 OR b = ?1", (made.id,))]
     beside = {state.who.held[o].person for pair in apart for o in pair if o in state.who.held}
     known = [g for g in galleries_of(db, state, "face", sample.model) if g.person not in beside]

@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from m3desk.calibrated import thresholds
 from m3desk.domain.appearance import of_a_person, read_at
 from m3desk.domain.correction import Effect
 from m3desk.domain.evidence import media_id
 from m3desk.domain.fold import born_in, cannot_link_pairs
-from m3desk.domain.identity import calibration, gallery_rows, top_similarity
+from m3desk.domain.identity import gallery_rows, top_similarity
 from m3desk.domain.ids import source_of
 from m3desk.domain.log import Log, ObservationType
 from m3desk.domain.people import Person
@@ -306,7 +307,7 @@ def still_similar(db: DB, found: Traces) -> list[tuple[str, float]]:
     for (kind, model), template in found.vectors.items():
         type_: ObservationType = "face" if kind == "face" else "voice"
         best = template[gallery_rows(template, np.ones(len(template), np.float32))]
-        rule = calibration(model, type_)
+        rule = thresholds(model, type_)
         for r in db.execute("SELECT * FROM embedding WHERE kind = ? AND model = ?", (kind, model)):
             score = top_similarity(rows.vectors(r), best)
             if score >= rule.threshold(rule.long or 10**9):

@@ -9,11 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from m3desk.calibrated import thresholds
 from m3desk.domain.appearance import of_a_person, read_at
 from m3desk.domain.clip import Clip
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, Perceived, TimedBox
 from m3desk.domain.geometry import iou, overlap
-from m3desk.domain.identity import calibration, match, top_similarity
+from m3desk.domain.identity import match, top_similarity
 from m3desk.domain.log import ObservationType
 from m3desk.domain.memory import Draft
 from m3desk.store import commits, galleries, notes, reading
@@ -131,7 +132,7 @@ def _unwanted(db: DB, perceived: Perceived) -> set[str]:
         type_: ObservationType = r["kind"]
         for cluster in commits.candidates(perceived, type_):
             fits = len(cluster.vectors) and cluster.vectors.shape[1] == template.shape[1]
-            if fits and top_similarity(cluster.vectors, template) >= calibration(r["model"], type_).threshold(cluster.duration):
+            if fits and top_similarity(cluster.vectors, template) >= thresholds(r["model"], type_).threshold(cluster.duration):
                 gone |= set(cluster.observations)
     return gone
 
@@ -143,5 +144,5 @@ def _bystanders(db: DB, clip: Clip, perceived: Perceived) -> set[str]:
     model, approved = reading.setting(db, "face_vectors") or "", notes.consents(db)
     known = [g for g in galleries.shown(db, "face", model) if g.person in approved]
     found = commits.candidates(perceived, "face")
-    matched = match(found, known, perceived.cannot_link, calibration(model, "face"))
+    matched = match(found, known, perceived.cannot_link, thresholds(model, "face"))
     return {o for cluster, its in zip(found, matched, strict=True) if its.node is None for o in cluster.observations}

@@ -1,0 +1,205 @@
+"""A face or voice model is measured on people whom the user knows: as strict as the shipped one; thresholds and counts are kept."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from m3desk import calibrated
+from m3desk.cli import calibrating, main
+from m3desk.domain.calibration import ARCFACE, FACES, VOICES, calibration
+from m3desk.domain.measuring import Move, Pairs, moved
+from m3desk.errors import UsageError
+from m3desk.ports import SAMPLE_RATE, Models
+from m3desk.samples import measuring
+from tests.samples.patterns import Corner, Fields, folder_of
+
+NAME = "arcface-somebodys-0a1b2c3d"
+SHIPPED = Models(faces=Corner(), face_vectors=Fields("sface-test"))
+
+
+@pytest.fixture(autouse=True)
+def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("M3DESK_DATA", str(tmp_path / "data"))
+    calibrated.forget_read()
+    yield
+    calibrated.forget_read()
+
+
+def invented(seed: int = 1, *, gain: float = 1.0, offset: float = 0.0) -> Pairs:
+    """Similarities of pairs: the model's are the reference's, times `gain`, plus `offset`, and some noise."""
+    random = np.random.default_rng(seed)
+    one = np.arange(6_000) < 600
+    reference = np.where(one, random.normal(0.75, 0.08, 6_000), random.normal(0.3, 0.08, 6_000)).clip(-0.9, 0.98)
+    model = (reference * gain + offset + random.normal(0, 0.005, 6_000)).clip(-0.95, 0.995)
+    return Pairs(reference, model, one)
+
+
+@pytest.mark.parametrize("type_", ["face", "voice"])
+@pytest.mark.parametrize(("gain", "offset"), [(1.0, 0.0), (0.5, 0.4), (0.8, -0.1)])
+def test_thresholds_are_moved_to_where_the_model_is_as_strict(type_: Any, gain: float, offset: float) -> None:
+    rule = FACES if type_ == "face" else VOICES
+    found = moved(rule, type_, *[invented(gain=gain, offset=offset)] * 2)
+    for name in ("accept", "carried", "similar", "equal_odds", "split_below", "sure"):
+        assert getattr(found, name) == pytest.approx(getattr(rule, name) * gain + offset, abs=0.05), name
+    assert found.margin == pytest.approx(rule.margin * gain, rel=0.1)
+    assert found.least == rule.least and found.whole == rule.whole and found.sound == rule.sound
+    assert found.measured and found.across is None and found.within is None
+    assert (found.accept_long, found.asked is None) == (None, rule.asked is None)
+    if type_ == "voice":
+        comparison = found.comparison()
+        assert comparison.ratio(found.equal_odds, 2.0, 2.0) == pytest.approx(0.0, abs=0.05)
+
+
+def test_a_model_measured_beside_itself_gets_the_same_thresholds() -> None:
+    pairs = invented()
+    found = moved(FACES, "face", *[replace(pairs, model=pairs.reference)] * 2)
+    assert (found.accept, found.margin, found.sure) == pytest.approx((FACES.accept, FACES.margin, FACES.sure), abs=0.002)
+
+
+def test_the_map_rises_and_ends_below_one() -> None:
+    move = Move.of(invented(gain=0.5, offset=0.45))
+    levels = [move.level(float(c)) for c in np.linspace(-0.2, 0.99, 120)]
+    assert levels == sorted(levels) and levels[-1] < 1
+
+
+def test_photos_of_people_are_measured_and_only_thresholds_and_counts_are_kept(tmp_path: Path) -> None:
+    model, material = Fields(NAME, by=1.0), measuring.Material()
+    measuring.from_folder(folder_of(tmp_path / "people", 10, 4), "face", SHIPPED, model, material)
+    assert (material.people, len({s.of for s in material.samples})) == (10, 40)
+    assert material.left_out == {"several faces": 1, "no face": 1, "can't be used": 1}
+    found = measuring.measured(material, "face", "sface-test", NAME)
+    assert (found.material["people"], found.material["files"]) == (10, 40)
+    assert found.rule.accept == pytest.approx((FACES.accept + 1) / 2, abs=0.05), "the truth: every cosine c became (c + 1) / 2"
+    assert found.material["different_accepted"] <= found.material["different_accepted_by_reference"] + 0.005
+    assert found.material["same_accepted"] == pytest.approx(found.material["same_accepted_by_reference"], abs=0.1)
+    assert calibrated.thresholds(NAME, "face") is ARCFACE
+    file = calibrated.keep(found)
+    assert calibrated.thresholds(NAME, "face") == found.rule and calibrated.calibrated(NAME, "face") == found.rule
+    assert calibrated.thresholds(NAME + "9", "face") is ARCFACE, "another file of weights is another model"
+    assert [m.document() for m in calibrated.all_own()] == [found.document()]
+    kept = file.read_text("utf-8")
+    assert "Secret" not in kept and str(tmp_path) not in kept and max(len(line) for line in kept.splitlines()) < 100
+    assert file.stat().st_mode & 0o077 == 0 or not hasattr(__import__("os"), "geteuid")
+    assert calibrated.remove(NAME) and not calibrated.remove(NAME)
+    assert calibrated.thresholds(NAME, "face") is ARCFACE
+
+
+def test_too_little_is_refused_with_what_is_needed(tmp_path: Path) -> None:
+    material = measuring.Material()
+    measuring.from_folder(folder_of(tmp_path / "people", 3, 4), "face", SHIPPED, Fields(NAME), material)
+    with pytest.raises(UsageError, match="3 people, 18 pairs of files of one person") as caught:
+        measuring.measured(material, "face", "sface-test", NAME)
+    assert "8 people" in caught.value.hint
+    with pytest.raises(UsageError, match="no folder"):
+        measuring.from_folder(tmp_path / "nowhere", "face", SHIPPED, Fields(NAME), material)
+
+
+def test_named_people_of_a_memory_are_material_and_others_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    def person(id_: str, state: str, ignored: bool = False) -> Any:
+        return SimpleNamespace(id=id_, name_state=state, ignored=ignored)
+
+    def track(id_: str, of: str, aside: bool = False) -> Any:
+        return SimpleNamespace(person=of, set_aside=aside, track=SimpleNamespace(id=id_))
+
+    people = [person("person_1", "confirmed"), person("person_2", "suggested"), person("person_3", "confirmed", True)]
+    rows = [track("s1.c0.f0", "person_1"), track("s1.c0.f1", "person_2"), track("s1.c1.f0", "person_3"), track("s1.c2.f0", "person_1")]
+    rows += [track("s1.c3.f0", "person_1", aside=True), track("s1.c4.f9", "person_1")]
+    monkeypatch.setattr(measuring, "rows_of", lambda o, _media, _model: None if o.id.endswith("f9") else np.ones((1, 2)))
+    reader: Any = SimpleNamespace(
+        people=lambda: people, sources=lambda: [SimpleNamespace(id="s1")], tracks=lambda _source: rows, media=lambda _id: None
+    )
+    material = measuring.Material()
+    measuring.from_memory(reader, "face", SHIPPED, Fields(NAME), material)
+    assert [(s.person, s.of) for s in material.samples] == [(1, "s1.c0"), (1, "s1.c2")]
+    assert material.left_out == {"nothing is stored of it": 1}
+
+
+def test_recordings_are_cut_into_pieces_as_long_as_utterances_are() -> None:
+    def seconds(length: float) -> list[float]:
+        return [len(p) / SAMPLE_RATE for p in measuring.pieces(np.zeros(round(length * SAMPLE_RATE), np.float32))]
+
+    assert seconds(12) == [1.5, 3, 8] and seconds(3.1) == [1.5, 3] and seconds(1.6) == [1.5] and seconds(1.2) == [1.2]
+    assert seconds(0.8) == []
+
+
+def test_what_m3desk_measured_is_never_replaced_by_a_file(tmp_path: Path) -> None:
+    ours = calibration("sface-2021dec-w16", "face")
+    bad = calibrated.Measured("sface-2021dec-w16", "face", replace(ours, accept=0.1), "x", {}, "now")
+    calibrated.keep(bad)
+    assert calibrated.thresholds("sface-2021dec-w16", "face") is ours
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d.update(form=2),
+        lambda d: d.update(model="arcface-another"),
+        lambda d: d.update(kind="voice"),
+        lambda d: d["thresholds"].update(accept=float("nan")),
+        lambda d: d["thresholds"].update(accept=0.0),
+        lambda d: d["thresholds"].update(accept=True),
+        lambda d: d["thresholds"].update(margin=-1),
+        lambda d: d["thresholds"].update(whole=1),
+        lambda d: d["thresholds"].update(doubt=[1]),
+        lambda d: d["thresholds"].update(evidence=[1, 2]),
+        lambda d: d["thresholds"].pop("sure"),
+        lambda d: d.update(thresholds=[]),
+        lambda d: d.update(material=7),
+    ],
+)
+def test_a_file_that_can_not_be_used_is_as_if_it_was_not_there(change: Any) -> None:
+    rule = replace(ARCFACE, accept=0.3, measured=True)
+    file = calibrated.keep(calibrated.Measured(NAME, "face", rule, "sface", {"people": 9}, "now"))
+    assert calibrated.thresholds(NAME, "face") == rule
+    document = json.loads(file.read_text())
+    change(document)
+    file.write_text(json.dumps(document))
+    calibrated.forget_read()
+    assert calibrated.thresholds(NAME, "face") is ARCFACE
+    file.write_text("[" * 100_000)
+    calibrated.forget_read()
+    assert calibrated.thresholds(NAME, "face") is ARCFACE and calibrated.all_own() == []
+
+
+def test_the_command_measures_keeps_shows_and_removes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Opened:
+        def __init__(self, *_: Any, **_how: Any) -> None: ...
+
+        def named(self, _port: str, name: str) -> Any:
+            return Fields(NAME if name == "auraface" else "dlib-resnet-test", by=1.0)
+
+        def models(self, *_ports: str) -> Models:
+            return SHIPPED
+
+        def get(self, _port: str) -> Any:
+            return SHIPPED.face_vectors
+
+    monkeypatch.setattr(calibrating, "Backends", Opened)
+    monkeypatch.setattr(calibrating, "available", lambda port: {"auraface": 1, "dlib-resnet": 1, "sface": 1} if port[0] == "f" else {})
+    people = str(folder_of(tmp_path / "people", 9, 4))
+    assert main(["calibrate", "auraface", people, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["model"], told["kept"], told["material"]["people"]) == (NAME, True, 9) and told["left_out"]["no face"] == 1
+    assert calibrated.thresholds(NAME, "face").measured
+    assert main(["calibrate", "auraface", people]) == 0
+    said = capsys.readouterr().out
+    assert "9 people, 36 files" in said and "accept" in said and "(was 0.42)" in said and "Secret" not in said
+    assert main(["calibrate", "dlib-resnet", people]) == 0
+    assert "Nothing was kept" in capsys.readouterr().out and len(calibrated.all_own()) == 1
+    assert main(["calibrate", "auraface", "--remove"]) == 0 and calibrated.all_own() == []
+    for words, wrong in (
+        (["sface", people], "other models are measured by"),
+        (["nobody", people], "no face or voice"),
+        (["auraface"], "nothing"),
+    ):
+        assert main(["calibrate", *words]) == 2
+        assert wrong in capsys.readouterr().err
