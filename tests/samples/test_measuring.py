@@ -18,6 +18,11 @@ from m3desk.domain.measuring import Move, Pairs, moved
 from m3desk.errors import UsageError
 from m3desk.ports import SAMPLE_RATE, Models
 from m3desk.samples import measuring
+from m3desk.work import Options
+from tests.engine.made import drawn_talk
+from tests.memorization.watched.test_remembered import app_at
+from tests.perception.invented import ColourEmbedder
+from tests.perception.invented_speech import Octaves
 from tests.samples.patterns import Corner, Fields, folder_of
 
 NAME = "arcface-somebodys-0a1b2c3d"
@@ -119,6 +124,28 @@ def test_named_people_of_a_memory_are_material_and_others_are_not(monkeypatch: p
     measuring.from_memory(reader, "face", SHIPPED, Fields(NAME), material)
     assert [(s.person, s.of) for s in material.samples] == [(1, "s1.c0"), (1, "s1.c2")]
     assert material.left_out == {"nothing is stored of it": 1}
+
+
+def test_a_real_memory_gives_the_stored_crops_of_those_who_have_names(tmp_path: Path) -> None:
+    with app_at(tmp_path, None) as app:
+        app.work.add([drawn_talk(tmp_path / "talk", 12)], Options(clip_seconds=3, writer="rules"))
+        app.work.run()
+        models = Models(face_vectors=ColourEmbedder(), voice_vectors=Octaves())
+
+        def found(kind: Any, model: Any) -> measuring.Material:
+            with app.reader() as reader:
+                measuring.from_memory(reader, kind, models, model, material := measuring.Material())
+            return material
+
+        assert found("face", ColourEmbedder()).samples == []
+        with app.reader() as reader:
+            people = [p for p in reader.people() if p.faces]
+        for person, name in zip(people, ("Ann", "Bob"), strict=True):
+            app.correct("name", {"person": person.id, "name": name})
+        faces = found("face", ColourEmbedder())
+        assert faces.people == 2 and {s.of for s in faces.samples} == {f"s1.c{i}" for i in range(4)}
+        assert all(len(s.reference) == len(s.model) > 0 for s in faces.samples)
+        assert found("voice", Octaves()).people == 0, "what is said is shorter than a second, and nobody's"
 
 
 def test_recordings_are_cut_into_pieces_as_long_as_utterances_are() -> None:
