@@ -131,7 +131,7 @@ def voices_of(sound: Sound, turns: Sequence[Sequence[Run]], voices: VoiceEmbedde
     """
     pieces = [_Piece(t[0][0], t[-1][1], n, tuple(t)) for n, t in enumerate(turns)]
     vectors = dict(enumerate(_Ear(sound, voices).rows([_heard(p) for p in pieces]))) if pieces else {}
-    groups = _grouped(pieces, list(vectors), vectors, calibration(voices.name, "voice").comparison(), join)
+    groups = _grouped(pieces, list(vectors), vectors, thresholds(voices.name, "voice").comparison(), join)
     voice = {n: k for k, group in enumerate(groups) for n in group}
     return [voice[n] for n in range(len(pieces))]
 
