@@ -27,7 +27,6 @@ from m3desk.domain.geometry import without
 from m3desk.paths import resources
 from m3desk.ports import SAMPLE_RATE, Models
 
-SPEEDS = (0.88, 1.0, 1.13)
 SCENES = 300
 SHRUNK = 0.8
 """Share of the within-speaker covariance that is replaced by its mean variance. Cost of the ratios at .6, .8, .95 and 1: .381, .383, .390
@@ -45,7 +44,7 @@ def pieces(models: Models) -> Rows:
     assert models.voice_vectors is not None
     random = np.random.default_rng(11)
     takes = material.takes(material.calibration_files(), models)
-    spoken = {(who, speed): [faster(t, speed) for t in mine] for who, mine in takes.items() for speed in SPEEDS}
+    spoken = {(who, speed): [simulated.faster(t, speed) for t in mine] for who, mine in takes.items() for speed in simulated.SPEEDS}
     found: list[tuple[Any, ...]] = []
     for scene in range(SCENES):
         sound, spans = _scene(random, spoken)
@@ -108,12 +107,6 @@ def _alone(recording: material.Recording) -> dict[str, list[tuple[int, int]]]:
         spans = without([(t.start, t.end)], [(o.start, o.end) for o in recording.truth.turns if o.person != t.person])
         found.setdefault(t.person, []).extend((round(a * 0.016), round(b * 0.016)) for a, b in spans)
     return found
-
-
-def faster(sound: Any, speed: float) -> Any:
-    if speed == 1:
-        return sound
-    return np.interp(np.arange(int(len(sound) / speed)) * speed, np.arange(len(sound)), sound).astype(np.float32)
 
 
 def statistics(rows: Rows, chosen: Any, shrunk: float) -> tuple[Any, Any]:

@@ -26,7 +26,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from calibrate_voices import SPEEDS, faster
 
 from m3desk.bench.voices import cached_models, division, material, rooms, simulated
 from m3desk.domain.geometry import overlap
@@ -72,7 +71,7 @@ def made(
         yield "meetings" if "ami" in path else "talks", material.sound_of(recording.path), turns, ()
     takes = material.takes(material.calibration_files(), models)
     if alike:
-        takes = {f"{who}@{speed}": [faster(t, speed) for t in said] for who, said in takes.items() for speed in SPEEDS}
+        takes = {f"{who}@{speed}": [simulated.faster(t, speed) for t in said] for who, said in takes.items() for speed in simulated.SPEEDS}
     names = sorted(who for who, said in takes.items() if said)[fold::folds]
     groups = {who: who.split("/")[0] if folds == 1 else "all" for who in names}
     for number in range(ALIKE if alike else CONVERSATIONS if folds == 1 else CONVERSATIONS // 2):

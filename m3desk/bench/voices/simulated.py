@@ -23,6 +23,9 @@ SHORTEST, LONGEST = 0.5, 8.0
 GAPS = (-1.0, 2.0)
 """Seconds from one turn's end to the next one's beginning."""
 
+SPEEDS = (0.88, 1.0, 1.13)
+"""Copies of a speaker at these speeds are used as further people: their voices are alike."""
+
 Random = np.random.Generator
 Reals = NDArray[np.float64]
 
@@ -188,6 +191,13 @@ def music(random: Random, length: int) -> Reals:
         made += loud * sum(np.sin(k * phase) / k**1.5 for k in (1, 2, 3, 4))
     made *= np.exp(-2.0 * ((t * pace) % 1))
     return np.asarray(made + 0.3 * random.standard_normal(length) * np.exp(-25 * ((t * pace) % 1)), np.float64)
+
+
+def faster(sound: Sound, speed: float) -> Sound:
+    """Return a sound that is played faster, so higher, too."""
+    if speed == 1:
+        return sound
+    return np.asarray(np.interp(np.arange(int(len(sound) / speed)) * speed, np.arange(len(sound)), sound), np.float32)
 
 
 def band(sound: Reals, low: float, high: float) -> Reals:
