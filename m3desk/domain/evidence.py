@@ -135,6 +135,13 @@ class LipMatch:
     evidence: float
 
 
+IN_STEP = 3.0
+"""Log-likelihood ratio from which lips are in step with a voice. Of calibration's 2,137 pieces with others' sound one reaches it, of its
+54 exchanged clips none."""
+
+IN_STEP_LEAD = 2.0
+"""By how much the face in step must be ahead of every other face in view, and of every other voice in step with it."""
+
 Observation = FaceTrack | Utterance
 
 
@@ -144,7 +151,8 @@ class Perceived:
 
     `vectors`: observation id → (n, d) float32 unit rows, one to a few per observation, best first (faces: per good crop;
     voices: per window). `media`: media id → bytes (see `store.files`: JPEG crops, FLAC speech, the clip's thumbnail).
-    `cannot_link`: pairs of observation ids that can't be one person (two faces in one frame, overlapping speech).
+    `cannot_link`: pairs of observation ids that can't be one person (two faces in one frame, overlapping speech, speech with which
+    the lips of two people move).
     `thumbnail`: media id of the clip's picture, None without a picture. `cuts`: times of shot cuts.
     `scene`: cheap facts about the pictures for the writer (for example {"motion": 0.1, "brightness": 0.5}).
     """

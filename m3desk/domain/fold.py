@@ -195,7 +195,7 @@ def _apply_cannot_links(partition: Partition, log: Log, state: Identities, birth
 
 
 def cannot_link_pairs(log: Log, evidence: Standing) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of observations in force with a cannot-link (one frame, overlapping speech); of split ones those that overlap."""
+    """Yield the pairs of observations in force with a cannot-link (`Perceived.cannot_link`); of split ones those that overlap."""
     for a, b in log.cannot_links:
         yield from cannot_links_between(a, b, evidence)
 

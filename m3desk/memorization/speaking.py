@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from m3desk.domain.clip import MICROSECOND, Clip
 from m3desk.domain.equivalence import SAME_NAME
-from m3desk.domain.evidence import FaceTrack, LipMatch, ObjectSeen, Perceived, Utterance
+from m3desk.domain.evidence import IN_STEP, IN_STEP_LEAD, FaceTrack, LipMatch, ObjectSeen, Perceived, Utterance
 from m3desk.domain.memory import HeardName, Vote
 from m3desk.memorization import mouths
 
@@ -68,12 +68,8 @@ TURN_SHOWN, TURN_HIDDEN = 0.7, 0.3
 TURN_LEAST = 2.0
 """Seconds that a voice, and the others together, must speak for turns to be told."""
 
-IN_STEP = 3.0
-"""Log-likelihood ratio from which lips are in step with a voice. Of calibration's 2,137 pieces with others' sound one reaches it, of its
-54 exchanged clips none."""
-
 OUT_OF_STEP = -1.0
-"""The same, under which they are not: 75 % of those with somebody else's sound, 7 % of those with their own. In between a link needs a
+"""Ratio under which they are not: 75 % of those with somebody else's sound, 7 % of those with their own. In between a link needs a
 second clip, unless the clip's sound is plainly that of its pictures."""
 
 OWN_SOUND = 2
@@ -81,9 +77,6 @@ OWN_SOUND = 2
 
 LIKELY_IN_STEP = 1.5
 """IN_STEP where that is shown: 58 % of the pieces with their own sound reach it, 1.6 % of the others."""
-
-AHEAD = 2.0
-"""By how much the face in step must be ahead of every other face in view, and of every other voice in step with it."""
 
 AGAINST = 0.5
 """Most that a still mouth, alone in view for STRONG seconds, counts against a face."""
@@ -271,7 +264,7 @@ def _in_step(voice: int, clip: _Clip, least: float) -> _Claim | None:
     face = max(sorted(here), key=lambda f: here[f])
     rivals = [e for f, e in here.items() if f != face]
     rivals += [m.evidence for (v, f), m in clip.lips.items() if f == face and v != voice and v in clip.voices]
-    if here[face] < least or any(here[face] < AHEAD + e for e in rivals):
+    if here[face] < least or any(here[face] < IN_STEP_LEAD + e for e in rivals):
         return None
     seconds = _shared(mouths.spans(said), _times(clip.faces[face]))
     if seconds < PRESENT * _seconds(said):

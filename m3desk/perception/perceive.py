@@ -20,7 +20,7 @@ from m3desk.domain.ids import face_id, utterance_id
 from m3desk.domain.live import OBJECTS_AND_TEXTS
 from m3desk.errors import Cancelled
 from m3desk.events import EvidenceSeen
-from m3desk.perception import heap, in_step
+from m3desk.perception import heap, in_step, two_speakers
 from m3desk.perception.faces import VisualEvidence, see
 from m3desk.perception.voices import SpeechEvidence, hear
 from m3desk.ports import ClipMedia, Models
@@ -130,6 +130,7 @@ def without(models: Models, given_up: Collection[str]) -> Models:
 
 def merge(clip: Clip, seen: VisualEvidence, heard: SpeechEvidence) -> Perceived:
     """Return the clip's evidence: face tracks `s1.c12.f0…` and utterances `s1.c12.u0…`, each numbered in order of (start, id)."""
+    heard = _told_apart(clip, seen, heard)
     names = {u.id: utterance_id(clip.id, n) for n, u in enumerate(sorted(heard.utterances, key=lambda u: (u.start, u.id)))}
     by_start = sorted(seen.faces, key=lambda t: (t.start, int(t.id.rsplit("f", 1)[1])))
     names |= {t.id: face_id(clip.id, n) for n, t in enumerate(by_start)}
@@ -149,6 +150,15 @@ def merge(clip: Clip, seen: VisualEvidence, heard: SpeechEvidence) -> Perceived:
         scene=seen.scene,
         lips=_lips(clip, seen, heard),
     )
+
+
+def _told_apart(clip: Clip, seen: VisualEvidence, heard: SpeechEvidence) -> SpeechEvidence:
+    if heard.bands is None or not seen.lips or not seen.cannot_link:
+        return heard
+    utterances, pairs = two_speakers.told_apart(
+        seen.faces, seen.lips, seen.cannot_link, heard.utterances, heard.vectors, heard.bands, in_step.first(clip.start), clip.end
+    )
+    return replace(heard, utterances=utterances, cannot_link=heard.cannot_link | pairs)
 
 
 def _lips(clip: Clip, seen: VisualEvidence, heard: SpeechEvidence) -> tuple[LipMatch, ...]:

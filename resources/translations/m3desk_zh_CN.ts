@@ -4416,6 +4416,10 @@
             <translation>他们在 %1 同时说话</translation>
         </message>
         <message>
+            <source>the lips of two people move with their speech at %1</source>
+            <translation>在 %1，有两个人的嘴唇随着他们的话而动</translation>
+        </message>
+        <message>
             <source>it was the basis of: %1</source>
             <translation>以下更正以它为基础：%1</translation>
         </message>

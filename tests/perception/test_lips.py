@@ -13,8 +13,7 @@ import pytest
 from m3desk.bench.voices import dubbing
 from m3desk.bench.voices.cached_models import ResultCache, opened
 from m3desk.domain.clip import MICROSECOND
-from m3desk.domain.evidence import FaceTrack, LipMatch, TimedBox, Utterance
-from m3desk.memorization.speaking import IN_STEP
+from m3desk.domain.evidence import IN_STEP, FaceTrack, LipMatch, TimedBox, Utterance
 from m3desk.perception import in_step
 from m3desk.perception.lips import LipSeries, followed, series
 from m3desk.perception.sightings import Sighting

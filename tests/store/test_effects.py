@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from m3desk.domain.memory import Draft
 from m3desk.store.memory import Memory
-from tests.store.invented import clips, remember, source
+from tests.store.invented import AT, MODELS, S, clips, remember, seen, source
 from tests.store.test_corrections_enrolled import photo
 
 ID = re.compile(r"\b(person|face|voice|episodic|semantic|s\d+\.c)_?\d+")
@@ -59,3 +61,20 @@ def test_a_correction_is_said_in_words(memory: Memory, kind: str, args: dict[str
 def test_whom_a_photo_teaches_is_said_by_name(memory: Memory) -> None:
     text = memory.correct("enroll", {"name": "Grace"}, lessons=[photo(9, "grace.jpg")], dry_run=True).text
     assert text.startswith("teaches Grace, somebody new, from 1 file") and not ID.search(text)
+
+
+@pytest.mark.parametrize(
+    ("at_once", "says"), [(True, "they speak at the same time"), (False, "the lips of two people move with their speech")]
+)
+def test_joining_two_voices_that_cannot_be_one_says_why(tmp_path: Path, at_once: bool, says: str) -> None:
+    with Memory.create(tmp_path / "m.m3desk") as memory:
+        memory.plan_clips(memory.add_source(source()).id, clips("s1"))
+        perceived, _ = seen(clip := memory.next_clips("s1")[0], (1, 2))
+        one, two = perceived.utterances
+        if at_once:
+            two = replace(two, start=one.start + S, end=one.end + S, words=())
+        heard = replace(perceived, faces=(), utterances=(one, two), cannot_link=frozenset({(one.id, two.id)}))
+        memory.commit_episodic(clip, heard, Draft((), model="r"), models=MODELS, at=AT)
+        keep, other = (p.id for p in memory.people())
+        joined = memory.correct("merge", {"keep": keep, "others": [other]}, dry_run=True)
+        assert f"; {says} at 00:0" in joined.text

@@ -22,10 +22,10 @@ from m3desk.bench.voices.hearing import HearingResult, found, missed_by_cause, m
 from m3desk.bench.voices.material import Recording
 from m3desk.bench.voices.rooms import Maker
 from m3desk.bench.voices.simulated import Conversation, conversation
+from m3desk.domain.evidence import IN_STEP
 from m3desk.domain.geometry import without
 from m3desk.domain.questions.types import Suggestion
 from m3desk.evaluation.grouping import LabelledObservation, pairwise
-from m3desk.memorization.speaking import IN_STEP
 from m3desk.perception.speakers import voices_of
 from m3desk.ports import SAMPLE_RATE, Models, Sound, VoiceEmbedder
 from m3desk.store.memory import Memory

@@ -10,8 +10,9 @@ from m3desk.domain.bookmark import bookmark_id
 from m3desk.domain.clip import clock
 from m3desk.domain.correction import Effect
 from m3desk.domain.fold import cannot_links_between
+from m3desk.domain.geometry import overlap
 from m3desk.domain.ids import numbered, observation_type, source_of
-from m3desk.domain.log import Log
+from m3desk.domain.log import Log, ObservationRow
 from m3desk.domain.plural import many
 from m3desk.domain.projection.projection import Delta, Rebuilt
 from m3desk.domain.sentences import State
@@ -72,15 +73,20 @@ def _counts(before: State, after: State, moved: list[str], told: list[str]) -> s
 
 
 def _evidence(delta: Delta | Rebuilt, moved: Iterable[str], log: Log) -> Iterable[str]:
-    """Warn if observations of one person have a cannot-link (one frame shows both, or both speak at once): it may be a mistake."""
+    """Warn if observations of one person have a cannot-link (`Perceived.cannot_link`): it may be a mistake."""
     before, after = delta.before, delta.after
     pairs = (pair for a, b in delta.cannot_links(moved) for pair in cannot_links_between(a, b, after.who.evidence))
     known = {(a, b) for a, b in pairs if _one_person(after, a, b) and not _one_person(before, a, b)}
     first = min(((_together_at(log, a, b), (a, b)) for a, b in known if a in log.observations and b in log.observations), default=None)
     if first is not None:
-        (_, at), (a, _) = first
-        how = "they are seen together in one frame" if log.observations[a].type == "face" else "they speak at the same time"
-        yield f"{how} at {clock(at)}"
+        (_, at), (a, b) = first
+        yield f"{_how(log.observations[a], log.observations[b])} at {clock(at)}"
+
+
+def _how(a: ObservationRow, b: ObservationRow) -> str:
+    if a.type == "face":
+        return "they are seen together in one frame"
+    return "they speak at the same time" if overlap((a.start, a.end), (b.start, b.end)) else "the lips of two people move with their speech"
 
 
 def _one_person(state: State, a: str, b: str) -> bool:

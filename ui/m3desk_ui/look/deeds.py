@@ -115,6 +115,10 @@ def _warning(line: str, steps: Steps) -> str:
     patterns: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
         (r"they are seen together in one frame at ([\d:]+)", lambda m: tr("they are seen together in one picture at %1", m[1])),
         (r"they speak at the same time at ([\d:]+)", lambda m: tr("they speak at the same time at %1", m[1])),
+        (
+            r"the lips of two people move with their speech at ([\d:]+)",
+            lambda m: tr("the lips of two people move with their speech at %1", m[1]),
+        ),
         (r"overrides step \d+(?: of [^(]*)? ?\((.*)\)", lambda m: tr("this changes an earlier correction: %1", _deed(m[1].strip(), steps))),
         (r"(step \d+(?:, step \d+)*) rested on it", lambda m: tr("it was the basis of: %1", _earlier(m[1], steps))),
     )
