@@ -299,6 +299,8 @@ class _Reader:
         inside = [at for at in self._damaged if clip.start <= at < clip.end]
         if not inside:
             return ()
+        if len(inside) == 1:
+            return (f"a damaged piece of the {kind} was left out, at {clock(inside[0])}",)
         return (f"{len(inside)} damaged pieces of the {kind} were left out, the first at {clock(min(inside))}",)
 
 
