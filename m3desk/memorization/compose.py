@@ -48,7 +48,7 @@ class ComposedWriter:
     """
 
     only: frozenset[str] | None = None
-    name: str = field(default="composed-5", init=False)
+    name: str = field(default="composed-6", init=False)
 
     def write(self, view: ClipView, cancelled: Callable[[], bool] = lambda: False) -> Draft:
         """Compose a clip's sentences, votes and names; in milliseconds, so `cancelled` is not asked."""

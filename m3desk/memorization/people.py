@@ -138,8 +138,8 @@ def _arrivals(scene: _Scene, shot: Shot, came: Sequence[Stay]) -> Iterable[Candi
         elif len(stays) > 1:
             line = say("throughout" if whole else "together", language, who=who)
             yield CandidateSentence(start, end, line, "appears", 0)
-        elif (how := _how(scene, stays, came)) and how != _distance(scene, stays[0]):
-            key = "throughout" if whole else "from_start" if shot.first and view.clip.index == 0 else "seen"
+        elif (how := _how(scene, stays, came)) and (whole or _opens(scene, shot) or not _framed_only(scene, stays[0], how)):
+            key = "throughout" if whole else "from_start" if _opens(scene, shot) else "seen"
             yield CandidateSentence(start, end, say(key, language, who=who, how=how), "appears", 0)
         elif whole:
             yield CandidateSentence(start, end, say("throughout", language, who=who, how=""), "appears", 0)
@@ -212,6 +212,16 @@ def _how(scene: _Scene, stays: Sequence[Stay], came: Sequence[Stay]) -> str:
 def _distance(scene: _Scene, stay: Stay) -> str:
     distance = presence.distance(stay, scene.height)
     return word(distance, scene.language) if distance else ""
+
+
+def _opens(scene: _Scene, shot: Shot) -> bool:
+    """Return whether a shot is the first of its source."""
+    return shot.first and scene.view.clip.index == 0
+
+
+def _framed_only(scene: _Scene, stay: Stay, how: str) -> bool:
+    """Return whether `how` somebody is seen tells of the picture only: alone, near or far. The next cut may say the same of another."""
+    return how.removeprefix(word("alone", scene.language)) in ("", _distance(scene, stay))
 
 
 def _alone(scene: _Scene, stay: Stay) -> bool:
@@ -298,7 +308,8 @@ def _bare(scene: _Scene) -> Iterable[CandidateSentence]:
     if len(stays) == 1:
         seconds = (end - start) // MICROSECOND
         if seconds >= 2:
-            line = say("seen_for", language, who=who, count=str(seconds))
+            how = word("alone", language) if _alone(scene, stays[0]) else ""
+            line = say("seen_for", language, who=who, how=how, count=str(seconds))
             yield CandidateSentence(start, end, line, "appears", 1, filler=True)
     else:
         at_once = any(min(a.end, b.end) - max(a.start, b.start) > presence.NEAR for a, b in combinations(stays, 2))

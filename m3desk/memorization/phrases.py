@@ -48,7 +48,7 @@ _TEMPLATES: dict[str, tuple[str, str, str]] = {
         "{who}一直在画面中{how}。|{who}一直同在画面中。",
     ),
     "seen": ("{who} is seen{how}.", "", "画面中出现{who}{how}。"),
-    "seen_for": ("{who} is seen for {count} seconds.", "", "{who}在画面中出现{count}秒。"),
+    "seen_for": ("{who} is seen{how} for {count} seconds.", "", "{who}在画面中出现{count}秒{how}。"),
     "together": ("", "{who} are seen together.", "{who}一同出现在画面中。"),
     "one_after_another": ("", "{Count} people are shown one after another: {who}.", "画面中先后出现{count}个人：{who}。"),
     "seen_in_all": ("", "{Count} people are seen: {who}.", "画面中出现{count}个人：{who}。"),

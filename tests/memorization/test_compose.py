@@ -76,6 +76,18 @@ def test_people_of_whom_only_the_face_is_known_share_a_sentence():
     assert told(v)[0] == "Three people are shown one after another: someone, someone and someone."
 
 
+def test_people_of_whom_is_only_known_that_they_are_alone_share_a_sentence():
+    bodies = [thing("person", a, b, box=(250, 60, 140, 300)) for a, b in ((9.2, 14), (20.2, 24))]
+    faces = [face(1, 9.2, 14), face(2, 20.2, 24)]
+    v = view(faces=faces, cuts=[9, 14, 20, 24], objects=bodies, sound=False)
+    assert told(v) == ["Two people are shown one after another: someone and someone."]
+    assert told(view(faces=faces[:1], cuts=[9, 14], objects=bodies[:1], sound=False)) == ["Someone is seen alone for 4 seconds."]
+    speaking = face(1, 9.2, 14, motion=lambda _: 0.1)
+    words = [speech(0, 9.5, 13.5, "We go on with the second part of our plan.", cluster=1)]
+    lines = told(view(faces=[speaking], cuts=[9, 14], objects=bodies[:1], utterances=words))
+    assert "Someone is seen alone, and speaks." in lines
+
+
 def test_a_picture_that_goes_back_and_forth_is_told_once():
     faces = [face(i, 5 * i, 5 * i + 4.8, cluster=i % 2) for i in range(6)]
     lines = told(view(faces=faces, cuts=[5, 10, 15, 20, 25], sound=False))

@@ -51,7 +51,7 @@ def test_what_a_model_saw_is_a_sound_memory_that_answers(tmp_path: Path) -> None
         with app.reader() as reader:
             episodic, semantic = reader.memories(kind="episodic"), reader.memories(kind="semantic")
         said = [s for s in episodic if s.event == "says"]
-        assert said and all(s.model == "composed-5" for s in said), "speech is told by rule"
+        assert said and all(s.model == "composed-6" for s in said), "speech is told by rule"
         (violin,) = (s for s in episodic if "violin" in s.text)
         assert violin.model == "watched by scripted: scripted-1, prompt watch-1"
         assert violin.text.startswith("someone") and violin.people

@@ -162,7 +162,7 @@ def test_the_command_shows_both_sides_takes_and_drops(tmp_path: Path, capsys: py
     memory = str(tmp_path / "m.m3desk")
     assert main(["rewrite", memory, "--show", "--json"]) == 0
     (side,) = json.loads(capsys.readouterr().out)
-    assert side["clip"] == "s1.c0" and {s["writer"] for s in side["now"]} == {"composed-5"}
+    assert side["clip"] == "s1.c0" and {s["writer"] for s in side["now"]} == {"composed-6"}
     assert any("violin" in s["text"] and s["writer"].startswith("watched by scripted") for s in side["new"])
     assert main(["rewrite", memory, "--show"]) == 0
     assert "watched by scripted: scripted-1, prompt watch-1" in capsys.readouterr().out
