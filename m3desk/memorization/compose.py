@@ -128,7 +128,7 @@ def speech(view: ClipView, language: str) -> list[CandidateSentence]:
             items.append(CandidateSentence(one.start, one.end, line, "says" if clear else "shown", rank, one.utterances))
             continue
         on = before is not None and before.cluster == one.cluster and one.start - before.end < 10 * MICROSECOND
-        line = say("goes_on" if on else "says", language, who=[Who(one.utterances)], said=[one.text])
+        line = say("says_unclear" if one.unclear else "goes_on" if on else "says", language, who=[Who(one.utterances)], said=[one.text])
         items.append(CandidateSentence(one.start, one.end, line, "says", rank))
         before = one
     return items

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from m3desk import paths
 from m3desk.children.at_once import at_once
+from m3desk.domain.clear_speech import is_marked
 from m3desk.domain.memory import Draft, Sentence, StoredSentence, Topic
 from m3desk.domain.tags import TAG
 from m3desk.errors import Cancelled, ModelFailed
@@ -155,14 +156,17 @@ def writing_language(sentences: Sequence[StoredSentence], wanted: str | None) ->
 
 
 def speeches(sentences: Sequence[StoredSentence]) -> list[PersonSpeech]:
-    """Return the words of those who say enough, in the order in which they begin to speak; words that give orders are left out."""
+    """Return the words of those who say enough, in the order in which they begin to speak.
+
+    Words that give orders, or are not heard clearly, are left out.
+    """
     said: dict[str, list[StoredSentence]] = {}
     shown: dict[str, list[StoredSentence]] = {}
     for s in sentences:
         tags = speakers(s)
         if len(tags) != 1 or not s.quoted:
             continue
-        if s.event == "says" and not gives_orders(quote(s)):
+        if s.event == "says" and not gives_orders(quote(s)) and not is_marked(s.text, s.quoted):
             said.setdefault(tags[0], []).append(s)
         elif s.event == "text":
             shown.setdefault(tags[0], []).append(s)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
+from m3desk.domain.clear_speech import is_unclear
 from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import Perceived, Utterance
 from m3desk.domain.memory import HeardName
@@ -83,13 +84,18 @@ class Read:
 
 
 def heard(perceived: Perceived) -> tuple[HeardName, ...]:
-    """Return the names of one clip, in time order. Where speech recognition mishears a name that a caption spells, the caption is right."""
+    """Return the names of one clip, in time order. Where speech recognition mishears a name that a caption spells, the caption is right.
+
+    In speech that is not heard clearly only such a name counts.
+    """
     read = list(_captions(perceived))
+    unclear = {u.id for u in perceived.utterances if is_unclear(u)}
     spoken: list[HeardName] = []
     for name in _spoken(perceived.utterances):
         spelled = next((c for c in read if sounds_like(c.name, name.name)), None)
         if spelled is None:
-            spoken.append(name)
+            if name.evidence not in unclear:
+                spoken.append(name)
             continue
         spoken.append(replace(name, name=spelled.name, score=round(max(name.score, spelled.score), 3)))
         if name.by == "introduced":

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from m3desk.domain.clear_speech import MARKS
 from m3desk.domain.memory import PLACEHOLDER, Span
 from m3desk.memorization.things import listed
 
@@ -99,6 +100,7 @@ _TEMPLATES: dict[str, tuple[str, str, str]] = {
     "rises": ("{who} rises, as if standing up.", "{who} rise, as if standing up.", "{who}的位置升高，像是站了起来。"),
     "sinks": ("{who} sinks, as if sitting down.", "{who} sink, as if sitting down.", "{who}的位置降低，像是坐了下来。"),
     "says": ("{who} says: “{said}”", "", "{who}说：“{said}”"),
+    "says_unclear": (f"{{who}} says{MARKS['en']}{{said}}”", "", f"{{who}}{MARKS['zh']}{{said}}”"),
     "goes_on": ("{who} goes on: “{said}”", "", "{who}继续说：“{said}”"),
     "at_once_unclear": ("Several people speak at once.", "", "几个人同时说话。"),
     "at_once": ("Several people speak at once: “{said}”", "", "几个人同时说话：“{said}”"),

@@ -12,13 +12,13 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import groupby
 
+from m3desk.domain.clear_speech import CLEARLY
 from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import TextOnScreen, Utterance
 from m3desk.memorization import captions, names, presence, subtitled
 from m3desk.memorization.candidates import CandidateSentence
 from m3desk.memorization.captions import Caption
 from m3desk.memorization.phrases import Who, say
-from m3desk.memorization.telling import CLEAR
 from m3desk.ports import ClipView
 
 SURE = 0.9
@@ -57,7 +57,7 @@ def as_subtitled(view: ClipView) -> ClipView:
     # Line by line: of two lines one may be a translation, or no subtitle.
     low = [Caption((t,), t.start, t.end) for c in low for t in c.lines if t.score >= EXACT]
     spelled = [
-        u if u.text == heard.text else replace(u, confidence=max(u.confidence, CLEAR))
+        u if u.text == heard.text else replace(u, confidence=max(u.confidence, CLEARLY))
         for u, heard in zip(subtitled.corrected(p.utterances, low), p.utterances, strict=True)
     ]
     return replace(view, perceived=replace(p, utterances=tuple(spelled))) if low else view

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, pairwise
 
+from m3desk.domain.clear_speech import is_marked
 from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.ids import numbered
 from m3desk.domain.memory import Draft, Sentence, StoredSentence
@@ -53,7 +54,7 @@ def introduced(sentences: Sequence[StoredSentence], language: str) -> Iterable[S
     told: set[tuple[str, str]] = set()
     for s in sentences:
         tags = speakers(s)
-        if s.event != "says" or len(tags) != 1 or gives_orders(quote(s)):
+        if s.event != "says" or len(tags) != 1 or gives_orders(quote(s)) or is_marked(s.text, s.quoted):
             continue
         for name, score in names.introduced(quote(s)):
             spelled = any((found := names.in_caption(r)) and names.sounds_like(found.name, name) for r in read)

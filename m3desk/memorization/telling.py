@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from m3desk.domain.clear_speech import SHORT, is_unclear
 from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.evidence import Utterance
+from m3desk.memorization.speaking import NOBODY
 
 MOST_SPOKEN = 12
 """Most sentences about speech in a clip; above that neighbouring utterances of one speaker share a sentence."""
@@ -24,7 +26,7 @@ CLEAR = 0.45
 
 @dataclass(frozen=True, slots=True)
 class QuotedSpeech:
-    """Words of one speaker for one sentence: a few utterances, or a part of a long one."""
+    """Words of one speaker for one sentence: a few utterances, or a part of a long one. `unclear`: as heard, they may well be wrong."""
 
     start: int
     end: int
@@ -32,6 +34,7 @@ class QuotedSpeech:
     cluster: int
     utterances: tuple[str, ...]
     language: str | None
+    unclear: bool = False
 
 
 def told(utterances: Sequence[Utterance]) -> list[QuotedSpeech]:
@@ -57,19 +60,26 @@ def _whole(utterances: Sequence[Utterance]) -> list[Utterance]:
 
 
 def _join(utterances: Sequence[Utterance], length: int) -> list[QuotedSpeech]:
-    """Join an utterance to the one before when the same voice goes on within a second and a half and the whole stays short."""
+    """Join an utterance to the one before when the same voice goes on within a second and a half and the whole stays short.
+
+    Clear words are not joined with unclear ones, but for a few that say nothing by themselves.
+    """
     told: list[QuotedSpeech] = []
     for u in utterances:
         text = " ".join(u.text.split())
         last = told[-1] if told else None
         gap = "" if u.language in ("zh", "ja") else " "
         fits = last is not None and len(last.text) + len(text) < length * _density(u.language)
-        if last and fits and (last.cluster, last.language) == (u.cluster, u.language) and u.start - last.end < 1.5 * MICROSECOND:
+        unclear = is_unclear(u) and u.cluster != NOBODY  # of several at once only clear words are quoted
+        few = SHORT * _density(u.language)
+        alike = last is not None and (last.unclear == unclear or min(len(last.text), len(text)) < few)
+        if last and fits and alike and (last.cluster, last.language) == (u.cluster, u.language) and u.start - last.end < 1.5 * MICROSECOND:
             told[-1] = QuotedSpeech(
-                last.start, max(last.end, u.end), last.text + gap + text, u.cluster, (*last.utterances, u.id), u.language
-            )
+                last.start, max(last.end, u.end), last.text + gap + text, u.cluster, (*last.utterances, u.id), u.language,
+                last.unclear or unclear,
+            )  # fmt: skip
         else:
-            told.append(QuotedSpeech(u.start, u.end, text, u.cluster, (u.id,), u.language))
+            told.append(QuotedSpeech(u.start, u.end, text, u.cluster, (u.id,), u.language, unclear))
     return told
 
 
@@ -83,7 +93,7 @@ def _split(told: QuotedSpeech, utterances: Sequence[Utterance]) -> list[QuotedSp
     while rest:
         piece = rest if len(rest) <= longest else rest[: _break(rest, longest)]
         start, end = (_moment(told, at, utterances) for at in (done, done + len(piece)))
-        pieces.append(QuotedSpeech(start, max(end, start), piece.strip(), told.cluster, told.utterances, told.language))
+        pieces.append(replace(told, start=start, end=max(end, start), text=piece.strip()))
         done += len(piece)
         rest = rest[len(piece) :]
     return pieces

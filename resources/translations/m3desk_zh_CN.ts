@@ -3839,6 +3839,10 @@
             <translation>在检查器中显示</translation>
         </message>
         <message>
+            <source>Heard unclearly: these words may be wrong. F2 corrects them.</source>
+            <translation>没有听清：这些文字可能有误。按 F2 更正。</translation>
+        </message>
+        <message>
             <source>Correct the words…</source>
             <translation>更正文字…</translation>
         </message>

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +170,19 @@ def test_a_quote_follows_the_corrected_words_when_it_is_rewritten(place: str, ca
         assert "We think of tea, he said." in now.shown and memory.journal()[-1].kind == "rewrite"
         memory.undo(2)
         assert memory.sentence(quote.id) == quote
+
+
+def test_a_quote_that_was_not_heard_clearly_is_clear_with_the_corrected_words(place: str) -> None:
+    with closing(sqlite3.connect(Path(place) / "memory.sqlite")) as db, db:
+        db.execute(
+            "UPDATE node SET content = replace(content, 'says: “', 'says something like: “'), quoted = NULL WHERE content LIKE '%“%'"
+        )
+    with Memory.open(place, write=True) as memory:
+        (quote,) = [s for s in memory.memories(clip="s1.c0") if "s1.c0.u0" in s.citations]
+        memory.correct("words", {"observation": "s1.c0.u0", "text": "We think of tea, he said."})
+        memory.correct("rewrite", {"memory": quote.id})
+        now = memory.sentence(quote.id)
+        assert now.text == "someone says: “We think of tea, he said.”" and now.people == quote.people
 
 
 def test_a_correction_that_a_re_run_has_no_place_for_is_listed_as_waiting(place: str, capsys: pytest.CaptureFixture[str]) -> None:

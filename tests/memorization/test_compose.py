@@ -312,6 +312,19 @@ def test_words_that_were_hardly_recognised_are_not_quoted_unless_a_subtitle_writ
     assert "Someone says: “We sail to the northern harbour”" in told(v)
 
 
+def test_words_that_are_not_heard_clearly_are_told_as_that_and_not_joined_with_clear_ones():
+    unclear = replace(speech(0, 1, 4, "As a cheap sum is to them."), confidence=0.6)
+    clear, few = speech(1, 4.2, 7, "They are shutting down the oil sands."), replace(speech(2, 7.2, 7.6, "Actually,"), confidence=0.6)
+    assert told(view(utterances=[unclear, clear, few], end=8)) == [
+        "Someone says something like: “As a cheap sum is to them.”",
+        "Someone goes on: “They are shutting down the oil sands. Actually,”",
+    ]
+    chinese = replace(speech(0, 1, 4, "我算是听出来了", language="zh"), confidence=0.6)
+    assert told(view(utterances=[chinese], end=8)) == ["某人好像说：“我算是听出来了”"]
+    subtitle = writing("As a cheap fund is to them", 1, 4, score=0.99)
+    assert "Someone says: “As a cheap fund is to them.”" in told(view(utterances=[unclear], texts=[subtitle]))
+
+
 def test_a_caption_that_introduces_somebody_is_told_once_in_two_clips():
     caption = writing("Host ANN LEE", 2, 5, box=(280.0, 200.0, 120.0, 24.0))
     first = view(faces=[face(0, 0, 10)], texts=[caption], sound=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -56,6 +57,13 @@ def test_a_fact_rests_on_the_sentence_that_says_it_and_speaks_of_its_speaker():
         assert s.kind == "semantic" and s.topic in get_args(Topic) and s.rests_on == ("n0",)
         assert s.spans[0].observations == ("s1.c0.u0",) and "s1.c0.u0" in s.citations
         assert s.text[s.spans[0].start : s.spans[0].end] == "Someone"
+
+
+def test_nothing_is_concluded_from_words_that_are_not_heard_clearly():
+    unclear = replace(speech(0, 0, 9, f"My name is Ann Lee. {TALK}"), confidence=0.6)
+    sentences = remembered(view(utterances=[unclear]), ANN)
+    assert sentences[0].text.startswith("Someone says something like: “My name is Ann Lee.")
+    assert not concluded(Scripted("is: a nurse"), sentences).sentences
 
 
 @pytest.mark.parametrize(

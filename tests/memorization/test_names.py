@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from m3desk.domain.evidence import Perceived
@@ -84,6 +86,13 @@ def test_who_is_addressed_is_the_only_other_voice():
     three = [*two, speech(2, 6, 8, "Me too.", cluster=2)]
     assert names(utterances=three) == ()
     assert names(utterances=two[:1]) == ()
+
+
+def test_in_unclear_speech_only_a_name_that_a_caption_spells_counts():
+    said = replace(speech(0, 0, 3, "Hello there, I'm Jeff Steam."), confidence=0.6)
+    assert names(utterances=[said]) == () and names(utterances=[replace(said, confidence=0.9)])
+    caption = writing("Host JEFF STEEN", 0, 5, box=(280.0, 200.0, 120.0, 24.0))
+    assert {n.name for n in names(faces=[face(0, 0, 5)], utterances=[said], texts=[caption])} == {"Jeff Steen"}
 
 
 def test_of_three_who_talk_the_one_before_and_after_is_addressed_and_else_nobody():

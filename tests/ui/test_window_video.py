@@ -22,9 +22,9 @@ from m3desk_ui.video.transport import Transport
 from m3desk_ui.video.video_view import VideoView
 from m3desk_ui.window import files
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QImage, QWheelEvent
+from PySide6.QtGui import QHelpEvent, QImage, QTextCharFormat, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 from shiboken6 import isValid
 
 from m3desk import events
@@ -347,6 +347,25 @@ def test_a_click_on_a_word_plays_from_that_word(hub, qtbot):
         QTest.mouseClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=QPointF(area.x() + 70, area.y() + 30).toPoint())
     source, at, play = told.args
     assert source == "s1" and play and row.utterance.start <= at < row.utterance.end
+
+
+def test_a_line_that_is_not_heard_clearly_is_dotted_and_says_so(hub, world, qtbot):
+    world.speech[1] = replace(world.speech[1], utterance=replace(world.speech[1].utterance, confidence=0.6))
+    hub.open(FakeDesk(world), "/unclear")
+    view = TranscriptView(hub)
+    qtbot.addWidget(view)
+    view.resize(400, 500)
+    view.show()
+    hub.selection.watching.emit("s1", 0)
+    qtbot.waitUntil(lambda: view.lines.rowCount() == 20, timeout=30_000)
+    dotted = [[m.format.underlineStyle() for m in view.paint._marks(row, False)] for row in view.lines.rows[:2]]
+    assert dotted == [[], [QTextCharFormat.UnderlineStyle.DotLine]]
+    for i, told in ((0, False), (1, True)):
+        at = view.list.visualRect(view.lines.index(i)).center()
+        asked = QHelpEvent(QEvent.Type.ToolTip, at, view.list.viewport().mapToGlobal(at))
+        assert view.eventFilter(view.list.viewport(), asked) is told
+    assert "Heard unclearly" in QToolTip.text()
+    assert "Heard unclearly" in view.lines.index(1).data(Qt.ItemDataRole.AccessibleDescriptionRole)
 
 
 @pytest.mark.parametrize(("state", "told"), [("working", "as clips are memorized"), ("done", "holds no words")])

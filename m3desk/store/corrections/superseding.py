@@ -22,6 +22,7 @@ from typing import Any
 
 from m3desk.calibrated import thresholds
 from m3desk.domain import editing
+from m3desk.domain.clear_speech import is_unclear, unmarked
 from m3desk.domain.clip import MICROSECOND, clock
 from m3desk.domain.editing import Sample
 from m3desk.domain.evidence import FaceTrack, Observation, TimedBox, Utterance
@@ -288,33 +289,39 @@ def make_again(db: DB, state: State, kind: str, args: Mapping[str, Any], step: i
 
 
 def _rewrite(context: Context, args: Args) -> Args:
-    """Replace the quoted words of an utterance in a sentence by its present words; the references are kept."""
+    """Replace the quoted words of an utterance in a sentence by its present words; the references are kept.
+
+    Where all that it quotes is clear now, it no longer says that it was not heard clearly.
+    """
     id_ = context.memory(args)
     node = context.state.nodes[id_]
     text, spans = node.text, list(node.spans)
-    for old, now in _quotes(context, id_):
+    said = _quoted(context, id_)
+    clear = not any(is_unclear(now) for _, now in said)
+    for old, now in ((old.text, now.text) for old, now in said if old.text != now.text and old.text):
         if (at := text.find(old)) < 0:
             continue
-        shift = len(now) - len(old)
-        text = text[:at] + now + text[at + len(old) :]
-        spans = [replace(s, start=s.start + shift, end=s.end + shift) if s.start >= at + len(old) else s for s in spans]
-        spans = [s for s in spans if s.end <= at or s.start >= at + len(now)]
+        end = at + len(old)
+        text, shorter = unmarked(text[:at] + now + text[end:], at) if clear else (text[:at] + now + text[end:], 0)
+        shift = len(now) - len(old) - shorter
+        spans = [replace(s, start=s.start + shift, end=s.end + shift) if s.start >= end else s for s in spans]
+        spans = [s for s in spans if s.end <= at - shorter or s.start >= at - shorter + len(now)]
     if text == node.text:
         hint = "See it in its place: m3desk memories edit, or delete."
         raise CorrectionError(f"{id_} quotes nothing that was corrected." if not node.stale else f"{id_} can't be rewritten by rule.", hint)
     return {"memory": id_, "text": text, "spans": [[s.start, s.end, list(s.observations)] for s in spans], "as": "edit"}
 
 
-def _quotes(context: Context, id_: str) -> list[tuple[str, str]]:
-    """Return (old words, present words) of the utterances that a sentence was written from."""
+def _quoted(context: Context, id_: str) -> list[tuple[Utterance, Utterance]]:
+    """Return the utterances that a sentence was written from, each as it was and as it is."""
     evidence = context.state.who.evidence
     cited = [r[0] for r in context.db.execute("SELECT observation FROM citation WHERE node = ? ORDER BY place", (id_,))]
     start, end = context.db.execute('SELECT start, "end" FROM node WHERE id = ?', (id_,)).fetchone()
     found = []
     for o in cited:
         old, now = observation(context.db, o), observation(context.db, evidence.follow(o, start, end))
-        if isinstance(old, Utterance) and isinstance(now, Utterance) and old.text != now.text and old.text:
-            found.append((old.text, now.text))
+        if isinstance(old, Utterance) and isinstance(now, Utterance):
+            found.append((old, now))
     return found
 
 

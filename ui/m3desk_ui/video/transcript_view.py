@@ -1,4 +1,7 @@
-"""The transcript: highlights the current line, a click on a word seeks to it, *This is…* names the speaker."""
+"""The transcript: highlights the current line, a click on a word seeks to it, *This is…* names the speaker.
+
+What is not heard clearly is dotted underlined, and its tooltip says why.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,11 @@ from PySide6.QtGui import (
     QColor,
     QFont,
     QFontMetricsF,
+    QHelpEvent,
     QKeySequence,
     QMouseEvent,
     QPainter,
+    QTextCharFormat,
     QTextLayout,
     QTextLine,
     QTextOption,
@@ -33,6 +38,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from m3desk.domain.clear_speech import is_unclear
 from m3desk.domain.clip import clock
 from m3desk.domain.people import SpeechRow
 from m3desk_ui.hub.following import Following, Read
@@ -61,6 +67,7 @@ class Lines(QAbstractListModel):
         super().__init__(parent)
         self._sorted = SortedRows[SpeechRow, None](self, _id, _place, lambda _row: None)
         self.rows = self._sorted.rows
+        self.unclear = ""
         self._names: dict[str, str] = {}
         """What people are called in the rows."""
 
@@ -75,6 +82,8 @@ class Lines(QAbstractListModel):
             return row
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return plain.line(f"{clock(row.utterance.start)} {row.shown}: {row.utterance.text}", 4 * plain.LINE)
+        if role == Qt.ItemDataRole.AccessibleDescriptionRole:
+            return self.unclear if is_unclear(row.utterance) else ""
         return None
 
     def show(self, rows: Sequence[SpeechRow]) -> None:
@@ -204,6 +213,14 @@ class _Paint(QStyledItemDelegate):
                 spans.append((start, len(self.find), c.warn, c.surface))
                 start += len(self.find)
         marks = []
+        if is_unclear(row.utterance):
+            mark = QTextLayout.FormatRange()
+            mark.start, mark.length = 0, len(row.utterance.text)
+            form = mark.format
+            form.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
+            form.setUnderlineColor(QColor(c.muted))
+            mark.format = form
+            marks.append(mark)
         for start, length, back, ink in spans:
             mark = QTextLayout.FormatRange()
             mark.start, mark.length = start, length
@@ -307,6 +324,7 @@ class TranscriptView(QWidget):
     def retheme(self) -> None:
         self.follow.setIcon(theme.icon("mdi6.arrow-collapse-down"))
         self.mend.setText(self.tr("Correct the words…"))
+        self.lines.unclear = self.tr("Heard unclearly: these words may be wrong. F2 corrects them.")
         self.list.forget()
 
     def focus_find(self) -> None:
@@ -401,7 +419,15 @@ class TranscriptView(QWidget):
     def eventFilter(self, watched: Any, event: Any) -> bool:
         if event.type() == event.Type.MouseButtonRelease and isinstance(event, QMouseEvent) and event.button() == Qt.MouseButton.LeftButton:
             self._clicked(event.position())
-        return False
+        return isinstance(event, QHelpEvent) and event.type() == event.Type.ToolTip and self._explained(event)
+
+    def _explained(self, event: QHelpEvent) -> bool:
+        """Say what is dotted underlined of the line under the mouse, if it is; return whether it is."""
+        index = self.list.indexAt(event.pos())
+        unclear = index.isValid() and is_unclear(index.data(ROW).utterance)
+        if unclear:
+            plain.show_tip(event.globalPos(), self.lines.unclear, self.list.viewport(), self.list.visualRect(index))
+        return unclear
 
     def _clicked(self, point: QPointF) -> None:
         index = self.list.indexAt(point.toPoint())
