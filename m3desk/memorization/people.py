@@ -132,8 +132,8 @@ def _arrivals(scene: _Scene, shot: Shot, came: Sequence[Stay]) -> Iterable[Candi
             line = say("returns" if past == "back" else "known", language, who=who, when=clock(last or 0), how=how)
             yield CandidateSentence(start, end, line, "returns", 0)
         elif len(stays) > 3:
-            key = "crowd" if len(stays) > 6 else "many"
-            line = say(key, language, who=who[:6], count=number(len(stays), language))
+            key = "crowd" if len(stays) > MOST_NAMED else "many"
+            line = say(key, language, who=who[:MOST_NAMED], count=number(len(stays), language))
             yield CandidateSentence(start, end, line, "appears", 0)
         elif len(stays) > 1:
             line = say("throughout" if whole else "together", language, who=who)
@@ -298,12 +298,16 @@ def _in_turn(scene: _Scene) -> Iterable[CandidateSentence]:
             scene.bare = [b for b in scene.bare if b not in run]
 
 
+MOST_NAMED = 6
+"""Of more people than this a sentence says how many, and who these first ones are."""
+
+
 def _bare(scene: _Scene) -> Iterable[CandidateSentence]:
     """Tell together of whom nothing but the face is known; a single one for how long, unless another sentence speaks of them."""
     stays, language = scene.bare, scene.language
     if not stays:
         return
-    who = [Who(s.observations) for s in stays[:6]]
+    who = [Who(s.observations) for s in stays[:MOST_NAMED]]
     start, end = min(s.start for s in stays), max(s.end for s in stays)
     if len(stays) == 1:
         seconds = (end - start) // MICROSECOND
@@ -313,7 +317,8 @@ def _bare(scene: _Scene) -> Iterable[CandidateSentence]:
             yield CandidateSentence(start, end, line, "appears", 1, filler=True)
     else:
         at_once = any(min(a.end, b.end) - max(a.start, b.start) > presence.NEAR for a, b in combinations(stays, 2))
-        line = say("seen_in_all" if at_once else "one_after_another", language, who=who, count=number(len(stays), language))
+        shown = ("seen_in_all", "many_in_all") if at_once else ("one_after_another", "many_after_another")
+        line = say(shown[len(stays) > MOST_NAMED], language, who=who, count=number(len(stays), language))
         yield CandidateSentence(start, end, line, "shown", 0)
 
 

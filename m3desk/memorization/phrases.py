@@ -52,6 +52,12 @@ _TEMPLATES: dict[str, tuple[str, str, str]] = {
     "seen_for": ("{who} is seen{how} for {count} seconds.", "", "{who}在画面中出现{count}秒{how}。"),
     "together": ("", "{who} are seen together.", "{who}一同出现在画面中。"),
     "one_after_another": ("", "{Count} people are shown one after another: {who}.", "画面中先后出现{count}个人：{who}。"),
+    "many_after_another": (
+        "",
+        "{Count} people are shown one after another, among them {who}.",
+        "画面中先后出现{count}个人，其中有{who}。",
+    ),
+    "many_in_all": ("", "{Count} people are seen, among them {who}.", "画面中出现{count}个人，其中有{who}。"),
     "seen_in_all": ("", "{Count} people are seen: {who}.", "画面中出现{count}个人：{who}。"),
     "appears": ("{who} comes into view{how}.", "{who} come into view{how}.", "{who}进入画面{how}。"),
     "joins": (

@@ -88,6 +88,13 @@ def test_people_of_whom_is_only_known_that_they_are_alone_share_a_sentence():
     assert "Someone is seen alone, and speaks." in lines
 
 
+def test_of_more_people_than_a_sentence_names_it_says_so():
+    faces = [face(i, 4 * i, 4 * i + 3.8) for i in range(7)]
+    bodies = [thing("person", 0, 30), thing("person", 0, 30, box=(10, 10, 50, 200))]
+    v = view(faces=[replace(f, quality=0.1) for f in faces], cuts=[4 * i for i in range(1, 8)], objects=bodies, sound=False)
+    assert told(v)[0] == "Seven people are shown one after another, among them someone, someone, someone, someone, someone and someone."
+
+
 def test_a_picture_that_goes_back_and_forth_is_told_once():
     faces = [face(i, 5 * i, 5 * i + 4.8, cluster=i % 2) for i in range(6)]
     lines = told(view(faces=faces, cuts=[5, 10, 15, 20, 25], sound=False))
