@@ -1,7 +1,7 @@
 """Speech that is not heard clearly: from which confidence on, and how a sentence that quotes it says so.
 
-The recogniser's probability of a single word says little (of calibration 2 % of the right words lie below 0.35, every second word there is
-right, and of four misheard words three are above); its mean over an utterance says whether the whole is to be relied on.
+The recogniser's probability of a single word says too little: of calibration every second word below 0.35 is right, and two of three
+misheard words are above. Its mean over an utterance says more: whether the whole is to be relied on.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from m3desk.domain.evidence import Utterance
 
 CLEARLY = 0.7
-"""Confidence of an utterance from which its words are taken as said. Of 121 of calibration (films, read speech) 16 are below, 12 of these
-misheard; above it one word in twenty is misheard, and no number of the recogniser tells which utterance has it."""
+"""Confidence of an utterance from which its words are taken as said. Of 165 of calibration 15 are below (93 of 2,028 words); 11 of them are
+misheard."""
 
 SHORT, SHORT_HAN = 12, 4
 """Letters, characters under which an utterance says nothing about how well it is heard: its first word is improbable, whatever it is."""
