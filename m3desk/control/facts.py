@@ -85,7 +85,9 @@ def resolved(asked: ParsedQuestion, search: Search, before: Before | None) -> Pa
     side, spoken, whom = asked.relative
     there = presences(replace(asked, spans=(), people=()), search, before)
     mine = [t for p, t in there.items() if p in whom]
-    stays = stays_of(sorted((m for t in mine for m in ([m for m, _ in t.heard] if spoken else t.seen)), key=lambda m: (m.source, m.start)))
+    stays = stays_of(
+        sorted((m for t in mine for m in ([h.moment for h in t.heard] if spoken else t.seen)), key=lambda m: (m.source, m.start))
+    )
     names = joining(names_asked(replace(asked, people=whom), search), asked.language)
     word = say("relative_heard" if spoken else "relative_seen", asked.language, who=names)
     for first in stays:  # the first that leaves something of the times that a question is limited to
@@ -194,7 +196,7 @@ def _when(asked: ParsedQuestion, search: Search, before: Before | None) -> Answe
         return quoting_speech(asked, search, before)
     for person in asked.people:
         presence = there.get(person, PersonPresence())
-        moments = stays_of([m for m, _ in presence.heard] if speaking or not presence.seen else presence.seen)
+        moments = stays_of([h.moment for h in presence.heard] if speaking or not presence.seen else presence.seen)
         if (asked.order or asked.follows) and moments:
             moments = moments[-1:] if asked.order == "last" else moments[:1]
         if moments:

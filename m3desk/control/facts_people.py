@@ -15,6 +15,7 @@ from m3desk.control.presence import (
     NOBODY,
     Answer,
     PersonPresence,
+    Spoken,
     beyond,
     ended,
     is_known,
@@ -22,8 +23,10 @@ from m3desk.control.presence import (
     joining,
     names_asked,
     presences,
+    quote,
     senses,
     so_far_of,
+    spoken_by,
     stays_of,
     unattributed,
     wordless,
@@ -58,7 +61,7 @@ def people_answer(asked: ParsedQuestion, search: Search, before: Before | None, 
         if not there:
             return Answer((Part(say("nobody_named", language)),), found=False)
     seen = {p: t.seen[0] for p, t in there.items() if t.seen}
-    heard = {p: t.heard[0][0] for p, t in there.items() if t.heard}
+    heard = {p: t.heard[0].moment for p, t in there.items() if t.heard}
     # A face and a voice that are not linked yet, but bear one name, are not told twice.
     named = {shown[p] for p in seen}
     so_far = so_far_of(asked, search, before)
@@ -68,8 +71,7 @@ def people_answer(asked: ParsedQuestion, search: Search, before: Before | None, 
     if asked.without and not main and not rest:
         return Answer((Part(say("nobody_else_heard" if spoken else "nobody_else_seen", language, so_far=so_far)),), found=False)
     if spoken and not main and (words := list(unattributed(asked, search, before))):
-        moment, said, _ = words[-1 if asked.order == "last" else 0]
-        return Answer((Part(say("unknown_voice", language, words=said, so_far=so_far), (moment,)),))
+        return Answer(tuple(quote("unknown_voice", words[-1 if asked.order == "last" else 0], language, so_far=so_far)))
     if not main and not rest:
         return Answer((Part(say("nobody_heard" if spoken else "nobody_seen", language, so_far=so_far)),), found=False)
     if asked.follows and main:
@@ -98,7 +100,7 @@ def who_lacks(asked: ParsedQuestion, search: Search, before: Before | None) -> A
         return None
     language, shown, there = asked.language, {p.id: p.shown for p in search.people}, presences(asked, search, before)
     seen = {p: t.seen[0] for p, t in there.items() if t.seen}
-    heard = {p: t.heard[0][0] for p, t in there.items() if t.heard}
+    heard = {p: t.heard[0].moment for p, t in there.items() if t.heard}
     having, other = (heard, seen) if spoken else (seen, heard)
     names = {shown[p] for p in having}
     so_far = so_far_of(asked, search, before)
@@ -154,7 +156,7 @@ def may_be_theirs(asked: ParsedQuestion, search: Search, before: Before | None) 
     alone = {p.id: p.shown for p in search.people if p.voices and not p.faces and p.shown not in names}
     found: dict[str, CitedSpan] = {}
     for p, t in there.items():
-        heard = (m for m, _ in t.heard if views.overlap(m))
+        heard = (h.moment for h in t.heard if views.overlap(h.moment))
         if p in alone and (first := next(heard, None)) is not None:
             found[p] = first
     if not found:
@@ -180,10 +182,9 @@ def _one_of(
     """Answer who is first or last."""
     shown = {p.id: p.shown for p in search.people}
     if spoken:
-        said = sorted(((h, p) for p, t in there.items() for h in t.heard), key=lambda x: (x[0][0].source, x[0][0].start))
-        (moment, words), person = said[0] if asked.order == "first" else said[-1]
-        text = say(f"speaks_{asked.order}", asked.language, who=shown[person], words=words, so_far=so_far)
-        return Answer((Part(text, (moment,)),))
+        said = sorted(spoken_by(there), key=lambda x: (x.moment.source, x.moment.start))
+        one = said[0] if asked.order == "first" else said[-1]
+        return Answer(tuple(quote(f"speaks_{asked.order}", one, asked.language, who=shown[one.person], so_far=so_far)))
     if asked.order == "first":
         person, moment = min(main.items(), key=lambda item: (item[1].source, item[1].start))
     else:
@@ -231,7 +232,7 @@ def times_there(
     counted: dict[str, int] = defaultdict(int)
     for p in search.people:
         presence = there.get(p.id, PersonPresence())
-        moments[p.shown] += presence.seen if seen else [m for m, _ in presence.heard]
+        moments[p.shown] += presence.seen if seen else [h.moment for h in presence.heard]
         if not asked.spans and not p.ignored:
             counted[p.shown] += p.screen_time if seen else p.speech_time
     times = ((name, _length_of(mine, asked) or counted[name], mine) for name, mine in moments.items())
@@ -268,11 +269,11 @@ def _next(asked: ParsedQuestion, search: Search, there: dict[str, PersonPresence
     """Answer who speaks or comes into view next: rather somebody else than who spoke just before."""
     shown, after = {p.id: p.shown for p in search.people}, asked.spans[0].start if asked.spans else 0
     if spoken:
-        said = sorted(((m, w, p) for p, t in there.items() for m, w in t.heard if m.end > after), key=lambda x: (x[0].source, x[0].start))
+        said = sorted((x for x in spoken_by(there) if x.moment.end > after), key=lambda x: (x.moment.source, x.moment.start))
         until = [(o.end, o.person) for t in asked.spans for o in search.evidence.heard.get(t.source, ()) if o.start < after]
         last = max(until)[1] if until else NOBODY
-        moment, words, person = next((x for x in said if x[2] != last), said[0])
-        return Answer((Part(say("speaks_next", asked.language, who=shown[person], words=words, so_far=so_far), (moment,)),))
+        one = next((x for x in said if x.person != last), said[0])
+        return Answer(tuple(quote("speaks_next", one, asked.language, who=shown[one.person], so_far=so_far)))
     stays = [(m, p) for p, t in presences(replace(asked, spans=()), search, None).items() for m in stays_of(t.seen) if p in there]
     come = [(m, p) for m, p in stays if m.start >= after and (not asked.spans or m.source == asked.spans[0].source)]
     if not come:
@@ -320,8 +321,8 @@ def _about(people: Sequence[Person], asked: ParsedQuestion, search: Search, befo
     if there.seen:
         stays = stays_of(there.seen)
         parts.append(Part(say("is_seen" if len(stays) > 1 else "is_seen_one", language, who=person.shown, n=len(stays)), tuple(stays[:3])))
-    for moment, words, _ in joined_speech([(m, w, person.id) for m, w in there.heard])[:1]:
-        parts.append(Part(say("says", language, who=person.shown, words=words), (moment,)))
+    for one in joined_speech([Spoken(h.moment, h.words, person.id, h.unclear) for h in there.heard])[:1]:
+        parts += quote("says", one, language, who=person.shown)
     ids, captions = {p.id for p in people}, [name.words for p in people for name in p.suggested_names if name.words]
     known = [s for s in search.known_of(ids, before, 3) if not any(f"“{words}”" in s.shown for words in captions)]  # that is told
     return [*parts, *(Part(ended(s.shown, language), (moment_of(s),)) for s in known)]

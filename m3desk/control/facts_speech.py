@@ -21,7 +21,9 @@ from m3desk.control.presence import (
     names_asked,
     names_shown,
     presences,
+    quote,
     so_far_of,
+    spoken_by,
     unattributed,
     wordless,
 )
@@ -65,27 +67,27 @@ def heard_beside(asked: ParsedQuestion, search: Search, before: Before | None) -
     shown = {p.id: p.shown for p in search.people} | {NOBODY: say("somebody", asked.language).lower()}
     whose = set(names_asked(asked, search))
     whom, so_far = joining(names_asked(asked, search), asked.language), so_far_of(asked, search, before)
-    said = [(m, w, p) for p, t in presences(asked, search, before).items() for m, w in t.heard] + list(unattributed(asked, search, before))
-    said.sort(key=lambda x: (x[0].source, x[0].start))
+    said = [*spoken_by(presences(asked, search, before)), *unattributed(asked, search, before)]
+    said.sort(key=lambda x: (x.moment.source, x.moment.start))
     step = -1 if asked.beside == "before" else 1
-    parts: list[Part] = []
+    parts: list[list[Part]] = []
     alone: CitedSpan | None = None
-    for at, (moment, _, person) in enumerate(said):
-        if shown[person] not in whose:
+    for at, one in enumerate(said):
+        if shown[one.person] not in whose:
             continue
-        other = said[at + step] if 0 <= at + step < len(said) and said[at + step][0].source == moment.source else None
-        if other is not None and shown[other[2]] in whose:
+        other = said[at + step] if 0 <= at + step < len(said) and said[at + step].moment.source == one.moment.source else None
+        if other is not None and shown[other.person] in whose:
             continue
         if other is None:
-            alone = moment
+            alone = one.moment
             continue
-        key, when = f"speaks_{asked.beside}", clock(moment.start)
-        parts.append(Part(say(key, asked.language, whom=whom, at=when, who=shown[other[2]], words=other[1], so_far=so_far), (other[0],)))
+        key, when = f"speaks_{asked.beside}", clock(one.moment.start)
+        parts.append(quote(key, other, asked.language, whom=whom, at=when, who=shown[other.person], so_far=so_far))
     if parts:
         if asked.order:
             parts = parts[:1] if asked.order == "first" else parts[-1:]
         more = [Part(say("more_said", asked.language, n=len(parts) - MOST_BESIDE))] if len(parts) > MOST_BESIDE else []
-        return Answer((*parts[:MOST_BESIDE], *more))
+        return Answer((*(part for told in parts[:MOST_BESIDE] for part in told), *more))
     if alone is not None:
         return Answer((Part(say(f"nobody_speaks_{asked.beside}", asked.language, whom=whom, at=clock(alone.start)), (alone,)),))
     return Answer((Part(say("says_nothing", asked.language, who=whom, so_far=so_far)),), found=False)
@@ -150,11 +152,11 @@ def what_they_say(asked: ParsedQuestion, search: Search, before: Before | None) 
 def what_is_said(asked: ParsedQuestion, search: Search, before: Before | None) -> list[Spoken]:
     """Return in order what is said by those whose words a question is about, by everybody if it names none."""
     speakers, there = asked.speakers, presences(asked, search, before)
-    said = [(m, w, p) for p, t in there.items() if not speakers or p in speakers for m, w in t.heard]
+    said = spoken_by(there, speakers)
     if not speakers:
         said += unattributed(asked, search, before)
-        said = [x for x in said if x[2] not in asked.to] or said  # nobody speaks to themselves
-    return sorted(said, key=lambda x: (x[0].source, x[0].start))
+        said = [x for x in said if x.person not in asked.to] or said  # nobody speaks to themselves
+    return sorted(said, key=lambda x: (x.moment.source, x.moment.start))
 
 
 def people_of(ids: Sequence[str], search: Search) -> list[Person]:
@@ -170,7 +172,7 @@ def known_names(person: Person) -> list[str]:
 def naming(about: Sequence[str], said: Sequence[Spoken], search: Search) -> list[Spoken]:
     """Return of what is said that in which one of some people is named."""
     finder = NameFinder.of(people_of(about, search))
-    return [x for x in said if named_in(x[1], finder)]
+    return [x for x in said if named_in(x.words, finder)]
 
 
 def told_of(asked: ParsedQuestion, search: Search, before: Before | None, said: Sequence[Spoken]) -> Answer:
@@ -192,9 +194,9 @@ def questions_asked(asked: ParsedQuestion, search: Search, before: Before | None
     if wordless(search):
         return quoting_speech(asked, search, before)
     language, shown = asked.language, names_shown(asked, search)
-    questions = [x for x in what_is_said(asked, search, before) if "?" in x[1] or "？" in x[1]]
+    questions = [x for x in what_is_said(asked, search, before) if "?" in x.words or "？" in x.words]
     if asked.follows:
-        questions = [x for x in questions if not any(x[0].source == t.source and x[0].start < t.start for t in asked.spans)]
+        questions = [x for x in questions if not any(x.moment.source == t.source and x.moment.start < t.start for t in asked.spans)]
     so_far = so_far_of(asked, search, before)
     if not questions:
         who = " / ".join(shown[p] for p in asked.speakers)
@@ -206,10 +208,10 @@ def questions_asked(asked: ParsedQuestion, search: Search, before: Before | None
     if asked.order or asked.follows:
         questions = questions[-1:] if asked.order == "last" else questions[:1]
     else:
-        count = sum(len(re.findall(r"[?？]+", words)) for _, words, _ in questions)
+        count = sum(len(re.findall(r"[?？]+", x.words)) for x in questions)
         n = NUMBERS[language].get(count, str(count))
         parts.append(Part(say("questions" if count > 1 else "questions_one", language, n=n, so_far=so_far)))
-    parts += [Part(say("asks", language, who=shown[p], words=words), (m,)) for m, words, p in questions[:MOST_SAYINGS]]
+    parts += [part for x in questions[:MOST_SAYINGS] for part in quote("asks", x, language, who=shown[x.person])]
     if len(questions) > MOST_SAYINGS:
         parts.append(Part(say("more_said", language, n=len(questions) - MOST_SAYINGS)))
     return Answer(tuple(parts))
@@ -218,10 +220,9 @@ def questions_asked(asked: ParsedQuestion, search: Search, before: Before | None
 def _sayings(said: Sequence[Spoken], shown: dict[str, str], language: str) -> list[Part]:
     """Return what is said as parts of an answer."""
     parts, last = [], NOBODY
-    for moment, words, person in said[:MOST_SAYINGS]:
-        key = "goes_on" if person == last != NOBODY else "says"
-        parts.append(Part(say(key, language, who=shown[person], words=words), (moment,)))
-        last = person
+    for one in said[:MOST_SAYINGS]:
+        parts += quote("goes_on" if one.person == last != NOBODY else "says", one, language, who=shown[one.person])
+        last = one.person
     if len(said) > MOST_SAYINGS:
         parts.append(Part(say("more_said", language, n=len(said) - MOST_SAYINGS)))
     return parts

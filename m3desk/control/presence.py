@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from m3desk.control.citing import CitedSpan, Part, listed, moment_of
 from m3desk.control.query import ParsedQuestion
 from m3desk.control.search import Before, Search
 from m3desk.control.times import FOREVER
 from m3desk.control.wording import ASKING, say
+from m3desk.domain.clear_speech import is_marked
 from m3desk.domain.clip import MICROSECOND
 from m3desk.domain.ids import clip_index
 from m3desk.domain.people import Observed
@@ -34,12 +36,20 @@ class Answer:
     found: bool = True
 
 
+class Heard(NamedTuple):
+    """When something is said, the words, and whether they are not heard clearly."""
+
+    moment: CitedSpan
+    words: str
+    unclear: bool = False
+
+
 @dataclass(slots=True)
 class PersonPresence:
     """When a person is seen and heard, in time order, and what they say."""
 
     seen: list[CitedSpan] = field(default_factory=list)
-    heard: list[tuple[CitedSpan, str]] = field(default_factory=list)
+    heard: list[Heard] = field(default_factory=list)
 
 
 def beyond(asked: ParsedQuestion, search: Search) -> list[str]:
@@ -71,10 +81,10 @@ def _presences(asked: ParsedQuestion, search: Search, before: Before | None) -> 
         for o in _touching(evidence.heard.get(source, ()), start, end):
             if o.person in known and is_known(o.clip, before):
                 moment = CitedSpan(o.clip, source, o.start, o.end, told.get(o.id, o.node))
-                found.setdefault(o.person, PersonPresence()).heard.append((moment, (o.words or "").strip()))
+                found.setdefault(o.person, PersonPresence()).heard.append(Heard(moment, (o.words or "").strip(), o.unclear))
     for presence in found.values():
         presence.seen.sort(key=lambda m: (m.source, m.start))
-        presence.heard.sort(key=lambda h: (h[0].source, h[0].start))
+        presence.heard.sort(key=lambda h: (h.moment.source, h.moment.start))
     return dict(sorted(found.items(), key=lambda item: _first(item[1])))
 
 
@@ -135,29 +145,45 @@ def names_shown(asked: ParsedQuestion, search: Search) -> dict[str, str]:
     return {p.id: p.shown for p in search.people} | {NOBODY: say("somebody", asked.language)}
 
 
-Spoken = tuple[CitedSpan, str, str]
-"""When, the words, the person."""
+class Spoken(NamedTuple):
+    """When something is said, the words, the person, and whether the words are not heard clearly."""
+
+    moment: CitedSpan
+    words: str
+    person: str
+    unclear: bool = False
+
+
+def spoken_by(there: Mapping[str, PersonPresence], people: Collection[str] = ()) -> list[Spoken]:
+    """Return what is said by some people, by all without any; in no order."""
+    return [Spoken(h.moment, h.words, p, h.unclear) for p, t in there.items() if not people or p in people for h in t.heard]
+
+
+def quote(key: str, spoken: Spoken, language: str, **words: str) -> list[Part]:
+    """Return the parts of an answer that quote somebody by the text `key`; that it is not heard clearly, too."""
+    told = [Part(say(key, language, words=spoken.words, **words), (spoken.moment,))]
+    return [*told, Part(say("unclear", language))] if spoken.unclear else told
 
 
 def unattributed(asked: ParsedQuestion, search: Search, before: Before | None) -> Iterable[Spoken]:
     """Return what is said of which nobody knows who says it."""
     told = (s for s in search.unattributed(asked.spans, before) if s.quoted)
-    return [(moment_of(s), " ".join(s.text[a:b] for a, b in s.quoted), NOBODY) for s in told]
+    return [Spoken(moment_of(s), " ".join(s.text[a:b] for a, b in s.quoted), NOBODY, is_marked(s.text, s.quoted)) for s in told]
 
 
 def joined_speech(said: Sequence[Spoken]) -> list[Spoken]:
-    """Merge utterances of one person that follow each other closely."""
+    """Merge utterances of one person that follow each other closely, all heard clearly or none."""
     joined: list[Spoken] = []
-    for moment, words, person in said:
+    for moment, words, person, unclear in said:
         if joined:
-            before, said_before, who = joined[-1]
+            before, said_before, who, unclear_before = joined[-1]
             near = before.source == moment.source and moment.start - before.end < GAP and len(said_before) + len(words) <= LONGEST
-            if who == person != NOBODY and near:
+            if who == person != NOBODY and near and unclear == unclear_before:
                 gap = "" if said_before[-1:] > "\u2e80" else " "
                 whole = CitedSpan(before.clip, before.source, before.start, max(before.end, moment.end), before.node)
-                joined[-1] = (whole, f"{said_before}{gap}{words}", person)
+                joined[-1] = Spoken(whole, f"{said_before}{gap}{words}", person, unclear)
                 continue
-        joined.append((moment, words, person))
+        joined.append(Spoken(moment, words, person, unclear))
     return joined
 
 
@@ -176,7 +202,7 @@ def is_known(clip: str, before: Before | None) -> bool:
 
 
 def _first(presence: PersonPresence) -> tuple[str, int]:
-    moments = [*presence.seen[:1], *(m for m, _ in presence.heard[:1])]
+    moments = [*presence.seen[:1], *(h.moment for h in presence.heard[:1])]
     return min((m.source, m.start) for m in moments)
 
 

@@ -63,6 +63,7 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "is_seen": ("{who} is seen {n} times. ", "{who}出现了{n}次。"),
     "is_seen_one": ("{who} is seen once. ", "{who}出现了一次。"),
     "says": ("{who} says: “{words}” ", "{who}说：“{words}”"),
+    "unclear": ("(This was not heard clearly.) ", "（这里没有听清楚。）"),
     "somebody": ("Somebody", "有人"),
     "asks": ("{who} asks: “{words}” ", "{who}问：“{words}”"),
     "questions": ("{n} questions are heard{so_far}. ", "{so_far}听到{n}个问题。"),

@@ -25,9 +25,15 @@ PLAIN = {"en": ": “", "zh": "说：“"}
 
 def is_unclear(said: Utterance) -> bool:
     """Return whether an utterance's words may well be wrong. Words that a user gave have a confidence of 1."""
-    text = said.text.strip()
-    han = any("\u4e00" <= c <= "\u9fff" for c in text)
-    return said.confidence < CLEARLY and len(text) >= (SHORT_HAN if han else SHORT)
+    return are_unclear(said.text, said.confidence)
+
+
+def are_unclear(words: str, confidence: float) -> bool:
+    """Return whether an utterance's words of a confidence (0–1) may well be wrong."""
+    if confidence >= CLEARLY:
+        return False
+    text = words.strip()
+    return len(text) >= (SHORT_HAN if any("\u4e00" <= c <= "\u9fff" for c in text) else SHORT)
 
 
 def is_marked(text: str, quoted: Sequence[tuple[int, int]]) -> bool:

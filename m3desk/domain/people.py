@@ -112,7 +112,10 @@ class PresenceSpan(NamedTuple):
 
 
 class Observed(NamedTuple):
-    """A face track or utterance that belongs to somebody, without what is only shown. `words`: what was said; None for a face."""
+    """A face track or utterance that belongs to somebody, without what is only shown. `words`: what was said; None for a face.
+
+    `unclear`: the words may well be wrong (`domain.clear_speech`).
+    """
 
     id: str
     clip: str
@@ -122,3 +125,4 @@ class Observed(NamedTuple):
     node: str | None
     person: str
     words: str | None
+    unclear: bool = False

@@ -10,6 +10,7 @@ import numpy as np
 
 from m3desk.control.search import Search
 from m3desk.control.snapshots import Snapshot
+from m3desk.domain.clear_speech import is_unclear
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.evidence import FaceTrack, ObjectSeen, TextOnScreen, Utterance
 from m3desk.domain.graph import GraphSnapshot, NodeRow
@@ -113,9 +114,9 @@ class MadeReader:
         text = "@进入画面。" if language == "zh" else "@ comes into view."
         self.tell(text, at, end, who=[who], event="appears", language=language, source=source, citations=(track.id,))
 
-    def hear(self, who: int, said: str, at: float, end: float, source: str = "s1", language: str = "en") -> None:
+    def hear(self, who: int, said: str, at: float, end: float, source: str = "s1", language: str = "en", confidence: float = 0.9) -> None:
         clip = f"{source}.c{int(at // 30)}"
-        u = Utterance(f"{clip}.u{len(self._speech)}", clip, int(at * S), int(end * S), said, (), language, 0.9)
+        u = Utterance(f"{clip}.u{len(self._speech)}", clip, int(at * S), int(end * S), said, (), language, confidence)
         self._speech.append(SpeechRow(u, f"voice_{who}", f"person_{who}", "", False))
         text = "@说：“~”" if language == "zh" else "@ says: “~”"
         self.tell(text, at, end, who=[who], event="says", language=language, source=source, citations=(u.id,), said=said)
@@ -192,10 +193,11 @@ class MadeReader:
         yield [names[n] for n in held], rows[held]
 
     def observed(self, ids: Collection[str] | None = None) -> list[Observed]:
-        rows = [(r.track, r, None) for r in self._tracks] + [(r.utterance, r, r.utterance.text) for r in self._speech]
+        rows = [(r.track, r, None, False) for r in self._tracks]
+        rows += [(r.utterance, r, r.utterance.text, is_unclear(r.utterance)) for r in self._speech]
         return [
-            Observed(o.id, o.clip, o.clip.split(".")[0], o.start, o.end, r.node, r.person, words)
-            for o, r, words in rows
+            Observed(o.id, o.clip, o.clip.split(".")[0], o.start, o.end, r.node, r.person, words, unclear)
+            for o, r, words, unclear in rows
             if r.person and not r.set_aside and (words is None or words.strip()) and (ids is None or o.id in ids)
         ]
 

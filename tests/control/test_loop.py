@@ -9,7 +9,7 @@ from m3desk.control.basis import with_basis
 from m3desk.control.citing import CitedSpan
 from m3desk.control.facts_people import may_be_theirs
 from m3desk.control.loop import answer, as_chat, as_json
-from m3desk.control.presence import PersonPresence
+from m3desk.control.presence import Heard, PersonPresence
 from m3desk.control.query import read
 from m3desk.domain.evidence import TimedBox
 from m3desk.domain.live import OBJECTS_AND_TEXTS, SEMANTIC
@@ -60,6 +60,25 @@ def test_what_the_evidence_answers_is_read_from_it(tmp_path, question, holds, ti
     assert holds in done.answer and done.found and not done.quoted
     assert at(done) == times and all(c.mark in done.answer for c in done.citations)
     assert rounds[0].action == "search" and rounds[0].query == question
+
+
+def test_words_that_were_not_heard_clearly_are_quoted_as_that(tmp_path):
+    r = MadeReader(person(1, "Ann"), person(2, "Bob"))
+    r.see(1, 0, 20)
+    r.hear(1, "The meeting is on Monday.", 1, 3)
+    r.hear(1, "That is office is an exception.", 3.5, 6, confidence=0.6)
+    r.hear(2, "Is it a strong friends?", 8, 10, confidence=0.5)
+    friends = "“Is it a strong friends?” [00:08] (This was not heard clearly.)"
+    asked = {
+        "What does Ann say?": "on Monday.” [00:01] Ann goes on: “That is office is an exception.” [00:03] (This was not heard clearly.)",
+        "What is said?": f"(This was not heard clearly.) Bob says: {friends}",
+        "Who speaks last?": f"Bob speaks last: {friends}",
+        "Who asks a question?": f"Bob asks: {friends}",
+        "Who speaks after Ann?": friends,
+    }
+    for question, holds in asked.items():
+        assert holds in run(r, tmp_path, question)[0].answer, question
+    assert "clearly" not in run(r, tmp_path, "Who speaks first?")[0].answer
 
 
 def discussion() -> MadeReader:
@@ -970,13 +989,13 @@ def test_what_may_be_theirs_is_found_without_comparing_every_voice_with_every_vi
     search = SimpleNamespace(
         people=[person(1, "Ann", heard=False), person(2, "Eve", seen=False)],
         evidence=SimpleNamespace(
-            presences={"person_1": PersonPresence(moments), "person_2": PersonPresence([], [(m, "") for m in others])}
+            presences={"person_1": PersonPresence(moments), "person_2": PersonPresence([], [Heard(m, "") for m in others])}
         ),
     )
     asked = read("What does Ann say?", search.people, ())
     assert may_be_theirs(asked, search, None) == []
     assert compared < 20_000
-    search.evidence.presences["person_2"].heard.append((CitedSpan("s1.c0", "s1", 5003, 5005, "last"), ""))
+    search.evidence.presences["person_2"].heard.append(Heard(CitedSpan("s1.c0", "s1", 5003, 5005, "last"), ""))
     assert "Eve" in "".join(p.text for p in may_be_theirs(asked, search, None))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from m3desk.domain.clear_speech import are_unclear
 from m3desk.domain.evidence import Floats
 from m3desk.domain.memory import Outline
 from m3desk.domain.people import Observed
@@ -76,17 +77,18 @@ def embedded_since(db: DB, model: str, row: int) -> set[str]:
     return {str(r[0]).partition("@")[0] for r in db.execute(query, (model, row))}
 
 
-_OBSERVED = """SELECT t.id, t.clip, t.source, t.start, t."end", o.node, o.person, {words} FROM {table} t
+_OBSERVED = """SELECT t.id, t.clip, t.source, t.start, t."end", o.node, o.person, {words}, {confidence} FROM {table} t
 JOIN now_observation o ON o.observation = t.id WHERE o.person IS NOT NULL AND NOT o.set_aside"""
 
 
 def observed(db: DB, ids: Collection[str] | None = None) -> list[Observed]:
     """Return the face tracks, and the utterances with words, that belong to somebody and count: of all, or of `ids`; in no order."""
     found: list[Observed] = []
-    for table, words in (("face_track", "NULL"), ("utterance", "t.text")):
-        query = _OBSERVED.format(table=table, words=words)
+    for table, words, confidence in (("face_track", "NULL", "0"), ("utterance", "t.text", "t.confidence")):
+        query = _OBSERVED.format(table=table, words=words, confidence=confidence)
         for only, values in _parts(ids, "t.id"):
-            found += map(Observed._make, db.execute(f"{query} {only}", values))
+            rows = db.execute(f"{query} {only}", values)
+            found += (Observed._make((*row[:8], row[7] is not None and are_unclear(row[7], row[8]))) for row in rows)
     return [o for o in found if o.words is None or o.words.strip()]
 
 
