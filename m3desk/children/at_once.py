@@ -82,8 +82,9 @@ def in_order(items: Iterable[T], ask: Callable[[T, Stop], R], most: Callable[[],
     """Yield each item with its answer (or error) as soon as those before it were yielded; several are asked at the same time.
 
     `ask(item, stopped)`: called in threads of its own, at most `most()` at a time; where that is 1, in the caller's. `items` are taken in
-    the caller's thread, each when it is asked; no more than twice `most()` are asked and not yielded. When the caller stops taking (also by
-    an error or Ctrl-C), `stopped` becomes true, and this returns when all threads have ended.
+    the caller's thread, each when it is asked; no more than twice `most()` are asked and not yielded. An error of `items` is raised when
+    all before it were yielded, Cancelled at once. When the caller stops taking (also by an error or Ctrl-C), `stopped` becomes true, and
+    this returns when all threads have ended.
     """
     stop = threading.Event()
     changed = threading.Condition()
@@ -100,6 +101,7 @@ def in_order(items: Iterable[T], ask: Callable[[T, Stop], R], most: Callable[[],
 
     waiting = iter(items)
     left = True
+    fault: Exception | None = None
     try:
         while left or asked:
             running = [t for t in running if t.is_alive()]
@@ -109,6 +111,11 @@ def in_order(items: Iterable[T], ask: Callable[[T, Stop], R], most: Callable[[],
                     item = next(waiting)
                 except StopIteration:
                     left = False
+                    break
+                except Cancelled:
+                    raise
+                except Exception as error:
+                    left, fault = False, error
                     break
                 future: Future[R] = Future()
                 asked.append((item, future))
@@ -123,6 +130,8 @@ def in_order(items: Iterable[T], ask: Callable[[T, Stop], R], most: Callable[[],
             elif asked:
                 with changed:
                     changed.wait(LOOK)
+        if fault is not None:
+            raise fault
     finally:
         stop.set()
         for thread in running:

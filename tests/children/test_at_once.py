@@ -60,6 +60,36 @@ def test_answers_come_in_order_though_later_ones_are_ready_first_and_one_fails_a
     assert inside.most == 4
 
 
+@pytest.mark.parametrize("width", [1, 4])
+def test_an_error_of_what_comes_next_loses_no_answer_before_it(width: int) -> None:
+    def items() -> Any:
+        yield from range(5)
+        raise ModelFailed("the sixth can't be asked about.")
+
+    told = []
+    with pytest.raises(ModelFailed, match="sixth"), closing(in_order(items(), lambda item, _stopped: item, lambda: width)) as answers:
+        for item, answer in answers:
+            time.sleep(0.01)
+            told.append((item, answer.result()))
+    assert told == [(i, i) for i in range(5)]
+
+
+def test_what_comes_next_may_stop_all_at_once() -> None:
+    ended = threading.Event()
+
+    def items() -> Any:
+        yield 0
+        raise Cancelled("stopped.")
+
+    def ask(_item: int, stopped: Any) -> None:
+        until(stopped)
+        ended.set()
+
+    with pytest.raises(Cancelled), closing(in_order(items(), ask, lambda: 2)) as answers:
+        next(answers)
+    assert ended.is_set()
+
+
 def test_no_more_than_twice_as_many_are_ahead_of_one_that_takes_long() -> None:
     first, others, asked = threading.Event(), threading.Semaphore(0), []
 
