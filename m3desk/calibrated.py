@@ -140,13 +140,13 @@ def _read(file: Path) -> Measured | None:
         return _measured(document)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         log.warning("the calibration %s can't be used: %s", file.name, error)
         return None
 
 
 def _measured(document: Any) -> Measured:
-    """Check a document and return what it holds. Raises ValueError, KeyError, TypeError."""
+    """Check a document and return what it holds. Raises ValueError, KeyError, TypeError, OverflowError."""
     if not isinstance(document, dict) or document["form"] != FORM or document["kind"] not in ("face", "voice"):
         raise ValueError("it is of another version, or no calibration")
     kind: ObservationType = document["kind"]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from m3desk import calibrated, config, models
+from m3desk import calibrated, config, events, models
 from m3desk.backends import EMBEDDED, Backends, available
 from m3desk.cli.opening import App
-from m3desk.cli.output import Out
+from m3desk.cli.output import Follower, Out
 from m3desk.cli.work import existing
 from m3desk.domain.calibration import calibration
 from m3desk.domain.log import ObservationType
 from m3desk.domain.plural import many
-from m3desk.errors import UsageError
+from m3desk.errors import ModelMissing, UsageError
 from m3desk.samples import measuring
 from m3desk.samples.reembedding import PORTS
 
@@ -21,25 +21,37 @@ SHOWN = ("accept", "margin", "several", "carried", "similar", "equal_odds", "sur
 
 
 def calibrate(options: Any, out: Out) -> int:
+    if options.remove and calibrated.remove(options.model):
+        return _removed(options.model, out)
     port = next((p for p in PORTS if options.model in available(p)), None)
     if port is None:
-        known = ", ".join(n for p in PORTS for n in available(p))
+        known = ", ".join(n for p in PORTS for n in available(p) if n != EMBEDDED[p])
         raise UsageError(f"there is no face or voice model “{options.model}”.", f"There are: {known}.")
     kind: ObservationType = "face" if port == "face_vectors" else "voice"
     if options.model == EMBEDDED[port]:
-        raise UsageError(f"{options.model} is what other models are measured by.", "Choose another model: m3desk backends list.")
+        others = ", ".join(n for n in available(port) if n != options.model)
+        raise UsageError(f"{options.model} is what other models are measured by.", f"Choose another: {others}.")
     backends = Backends(models.weights, profile=EMBEDDED, threads=config.Settings.load().threads)
-    model = backends.named(port, options.model)
+    try:
+        model = backends.named(port, options.model)
+    except ModelMissing as error:
+        if not options.remove:
+            raise
+        hint = "Give the full name, which m3desk doctor shows under calibrations: m3desk calibrate FULL-NAME --remove"
+        raise ModelMissing(f"the weights of {options.model} are not here, so its full name is not known.", hint) from error
     if options.remove:
-        there = calibrated.remove(model.name)
-        out.result({"model": model.name, "removed": there}, [f"{'Removed' if there else 'There was no'} calibration of {model.name}."])
-        return 0
+        return _removed(model.name, out, calibrated.remove(model.name))
     if not options.folders and not options.of_memory:
         raise UsageError("nothing to measure on was given.", f"m3desk calibrate {options.model} FOLDER, with a folder for each person.")
     material = measuring.Material()
     shipped = backends.models("faces", "speech_activity", "speech_segmentation", port)
-    for folder in options.folders:
-        measuring.from_folder(Path(folder), kind, shipped, model, material)
+    with Follower(out) as follow:
+
+        def told(done: int, total: int) -> None:
+            follow(events.Progress("", "", "embedding", done, total, None, None))
+
+        for folder in options.folders:
+            measuring.from_folder(Path(folder), kind, shipped, model, material, told)
     if options.of_memory:
         with App(existing(options.of_memory), write=False) as app, app.reader() as reader:
             measuring.from_memory(reader, kind, shipped, model, material)
@@ -53,6 +65,11 @@ def calibrate(options: Any, out: Out) -> int:
     return 0
 
 
+def _removed(model: str, out: Out, there: bool = True) -> int:
+    out.result({"model": model, "removed": there}, [f"{'Removed the' if there else 'There was no'} calibration of {model}."])
+    return 0
+
+
 def _values(rule: Any) -> dict[str, float]:
     return {name: value for name in SHOWN if (value := getattr(rule, name)) is not None}
 
@@ -63,7 +80,7 @@ def _lines(found: calibrated.Measured, ours: Any, material: measuring.Material, 
     lines = [
         f"{found.model}, beside {found.reference}: {many(int(m['people']), 'person', 'people')}, {many(int(m['files']), 'file')}; "
         f"{int(m['same_pairs']):,} pairs of one person, {int(m['different_pairs']):,} of two.",
-        *(f"  left out: {many(count, 'file')} ({why})" for why, count in sorted(material.left_out.items())),
+        *([f"  left out: {material.left_out_in_words()}"] if material.left_out else []),
         f"One person taken for one: {m['same_accepted']:.1%} of pairs (by {found.reference} {m['same_accepted_by_reference']:.1%});",
         f"two people taken for one: {m['different_accepted']:.2%} ({m['different_accepted_by_reference']:.2%}). Leads decide besides.",
     ]

@@ -499,7 +499,7 @@ def _machine_commands(command: Any, commands: Any) -> None:
     p.add_argument("model", help="the name of a face or voice model: see m3desk models list")
     p.add_argument("folders", nargs="*", type=place, metavar="FOLDER", help="with a folder of photos or recordings for each person")
     p.add_argument("--of-memory", type=place, metavar="M", help="also the people of a memory who have names that you gave or confirmed")
-    p.add_argument("--remove", action="store_true", help="remove what was measured of the model")
+    p.add_argument("--remove", action="store_true", help="remove what was measured of the model (also by its full name in m3desk doctor)")
     _json(p)
     p = command("bench", "Run the project's benchmarks.", ("setup", "bench"))
     p.add_argument("name", nargs="?", help="one benchmark; without it, list them")

@@ -22,6 +22,9 @@ PEOPLE, SAMED, DIFFERENT = 8, 10, 400
 With 8 of 42 people, drawn 30 times, `accept` of GE2E varied by .038 (standard deviation), with 20 by .014.
 """
 
+LEAST_RATIO = 0.01
+"""Least ratio of the spreads of two models' similarities: leads are rounded to .0001, so that less leaves none of them."""
+
 TAIL = 20
 """Pairs that must lie above a quantile for it to be taken from them."""
 
@@ -68,7 +71,8 @@ class Move:
 def _spread(similarities: NDArray[np.float64]) -> float:
     """Return the spread of the upper half: the root mean square distance from the median."""
     middle = float(np.median(similarities))
-    return float(np.sqrt(np.mean((similarities[similarities > middle] - middle) ** 2)))
+    above = similarities[similarities > middle]
+    return float(np.sqrt(np.mean((above - middle) ** 2))) if len(above) else 0.0
 
 
 LEVELS = ("accept", "accept_long", "several", "carried", "asked")
@@ -80,15 +84,19 @@ def moved(rule: Calibration, type_: ObservationType, clusters: Pairs, nodes: Pai
     """Return the calibration of a model from that of the reference. `clusters`: similarities as binding compares; `nodes`: of unit means.
 
     Faces are compared by their best rows in both. Without statistics of its own (`within`, `across`) a voice model is compared by the
-    cosine alone.
+    cosine alone. Raises ValueError for a model that does not tell these people apart.
     """
     by_cluster, by_node = Move.of(clusters), Move.of(clusters if type_ == "face" else nodes)
+    if not all(move.ratio >= LEAST_RATIO for move in (by_cluster, by_node)):  # also of what is no number
+        raise ValueError("all of its similarities are the same")
     changed: dict[str, Any] = {}
     for names, move in ((LEVELS, by_cluster), (OF_NODES, by_node)):
         changed |= {n: round(move.level(t), 3) for n in names if (t := getattr(rule, n)) is not None}
     changed |= {n: round(getattr(rule, n) * by_cluster.ratio, 4) for n in LEADS}
     if rule.doubt is not None:
         changed["doubt"] = (round(by_node.level(rule.doubt[0]), 3), round(rule.doubt[1] * by_node.ratio, 4))
+    if changed["accept"] <= 0:
+        raise ValueError("strangers are less like each other than by chance")
     steep = STEEP / by_node.ratio
     evidence = Evidence((round(-steep * changed["equal_odds"], 3), round(steep, 3), 0.0, 0.0, 0.0, 0.0)) if type_ == "voice" else None
     return replace(rule, **changed, measured=True, evidence=evidence, within=None, across=None, space=None)

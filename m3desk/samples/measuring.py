@@ -8,6 +8,7 @@ Must not know: how a memory is stored, any model by name.
 from __future__ import annotations
 
 import itertools
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +26,8 @@ from m3desk.domain.identity import Candidate, Gallery, mean_of, similarities
 from m3desk.domain.log import ObservationType
 from m3desk.domain.measuring import DIFFERENT, PEOPLE, SAMED, Pairs, moved
 from m3desk.domain.people import Person, SpeechRow, TrackRow
-from m3desk.errors import ModelMissing, SourceError, UsageError
+from m3desk.domain.plural import many
+from m3desk.errors import ModelFailed, ModelMissing, SourceError, UsageError
 from m3desk.perception.embedding import EMBEDDABLE, face_row, voice_rows
 from m3desk.perception.sightings import Sighting
 from m3desk.ports import SAMPLE_RATE, Models, Picture, Sound
@@ -57,16 +59,29 @@ class Sample:
 
 @dataclass(slots=True)
 class Material:
-    """Labelled samples. `left_out`: why files were, with how many. `people`: the numbers given so far."""
+    """Labelled samples. `left_out`: why files were, with how many. `numbers`: of the people so far, by their names."""
 
     samples: list[Sample] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
-    people: int = 0
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def people(self) -> int:
+        return len(self.numbers)
+
+    def person(self, name: str) -> int:
+        """Return the number of a person: folders and people of a memory that have one name are one, or they would count as strangers."""
+        return self.numbers.setdefault(unicodedata.normalize("NFC", name).casefold().strip(), len(self.numbers) + 1)
+
+    def left_out_in_words(self) -> str:
+        return ", ".join(f"{many(count, 'file')} ({why})" for why, count in sorted(self.left_out.items()))
 
     def used(self) -> list[Sample]:
-        """Return the samples that are compared: an even choice where there are too many."""
-        step = max(1, -(-len(self.samples) // MOST_SAMPLES))
-        return self.samples[::step]
+        """Return the samples that are compared: where there are too many, always the same choice, of all kinds of copies and pieces."""
+        if len(self.samples) <= MOST_SAMPLES:
+            return self.samples
+        chosen = np.random.default_rng(len(self.samples)).choice(len(self.samples), MOST_SAMPLES, replace=False)
+        return [self.samples[i] for i in sorted(chosen)]
 
 
 class Labelled(Protocol):
@@ -80,18 +95,30 @@ class Labelled(Protocol):
 
 
 def from_folder(
-    folder: Path, kind: ObservationType, models: Models, model: Any, into: Material, told: Callable[[Path], None] = lambda _p: None
+    folder: Path,
+    kind: ObservationType,
+    models: Models,
+    model: Any,
+    into: Material,
+    told: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> None:
     """Add the photos or recordings of a folder that has one folder for each person.
 
-    `models`: the shipped ones. Of photos those with one face are used. Raises UsageError if there is no such folder, ModelError.
+    `models`: the shipped ones. Of photos those with one face are used. `told(done, all)`: called before each file.
+    Raises UsageError if there is no such folder, OSError if one of them can't be read (before anything is embedded), ModelError.
     """
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder.", "Give a folder that has one folder for each person.")
-    for one in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
-        into.people += 1
-        for file in sorted(p for p in one.iterdir() if p.is_file() and not p.name.startswith("."))[:MOST_FILES]:
-            told(file)
+    shown = sorted(p for p in folder.iterdir() if not p.name.startswith("."))
+    if loose := sum(not p.is_dir() for p in shown):
+        into.left_out["in no person's folder"] += loose
+    listed = [(p.name, _files(p)[:MOST_FILES]) for p in shown if p.is_dir()]
+    done = itertools.count()
+    total = sum(len(files) for _, files in listed)
+    for name, files in listed:
+        person = into.person(name)
+        for file in files:
+            told(next(done), total)
             try:
                 rows = list(_of_photo(file, models, model) if kind == "face" else _of_recording(file, models, model))
             except ModelMissing:
@@ -101,13 +128,17 @@ def from_folder(
                 continue
             if not rows:
                 into.left_out["several faces"] += 1
-            into.samples += [Sample(into.people, str(file), a, b) for a, b in rows]
+            into.samples += [Sample(person, str(file), a, b) for a, b in rows]
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
 
 
 def from_memory(reader: Labelled, kind: ObservationType, models: Models, model: Any, into: Material) -> None:
     """Add the people of a memory whom a user named, by their stored crops or speech. Raises ModelError."""
     reference = models.face_vectors if kind == "face" else models.voice_vectors
-    named = {p.id for p in reader.people() if p.name_state == "confirmed" and not p.ignored}
+    named = {p.id: p.name or p.id for p in reader.people() if p.name_state == "confirmed" and not p.ignored}
     found: dict[str, list[FaceTrack | Utterance]] = {}
     for source in reader.sources():
         if kind == "face":
@@ -119,14 +150,14 @@ def from_memory(reader: Labelled, kind: ObservationType, models: Models, model: 
                 if s.person in named and s.utterance.end - s.utterance.start >= 1_000_000:
                     found.setdefault(str(s.person), []).append(s.utterance)
     for person in sorted(found):
-        into.people += 1
+        number = into.person(named[person])
         mine = sorted(found[person], key=lambda o: o.id)
         for o in mine[:: max(1, len(mine) // MOST_FILES)][:MOST_FILES]:
             rows = [rows_of(o, reader.media, m) for m in (reference, model)]
             if rows[0] is None or rows[1] is None:
                 into.left_out["nothing is stored of it"] += 1
             else:
-                into.samples.append(Sample(into.people, o.id.rpartition(".")[0], rows[0], rows[1]))
+                into.samples.append(Sample(number, o.id.rpartition(".")[0], rows[0], rows[1]))
 
 
 def _of_photo(file: Path, models: Models, model: Any) -> Iterator[tuple[Floats, Floats]]:
@@ -172,10 +203,13 @@ def pieces(said: Sound) -> list[Sound]:
 
 
 def measured(material: Material, kind: ObservationType, reference: str, model: str) -> Measured:
-    """Return the calibration of a model by its full name, from that of the reference. Raises UsageError where there is too little."""
+    """Return the calibration of a model by its full name, from that of the reference.
+
+    Raises UsageError where there is too little, ModelFailed for a model that does not tell these people apart.
+    """
     rule = calibration(reference, kind)
     samples = material.used()
-    clusters, nodes = compared(samples, kind, reference)
+    clusters, nodes = compared(samples, kind, reference) if samples else (_NO_PAIRS, _NO_PAIRS)
     same = len({(a.of, b.of) for a, b in itertools.combinations(samples, 2) if a.person == b.person and a.of != b.of})
     people = len({s.person for s in samples})
     different = int((~clusters.one).sum())
@@ -183,9 +217,15 @@ def measured(material: Material, kind: ObservationType, reference: str, model: s
         what = "photos with one face" if kind == "face" else "recordings with a second of speech or more"
         raise UsageError(
             f"there is too little to measure {model} on: {people} people, {same} pairs of files of one person, {different} pairs of two.",
-            f"Needed: {PEOPLE} people, {SAMED} and {DIFFERENT} pairs: three or more {what} of each of {PEOPLE} people; better are 20.",
+            f"Needed: {PEOPLE} people, {SAMED} and {DIFFERENT} pairs: three or more {what} of each of {PEOPLE} people; better are 20."
+            + (f" Left out: {material.left_out_in_words()}." if material.left_out else ""),
         )
-    found = moved(rule, kind, clusters, nodes)
+    try:
+        found = moved(rule, kind, clusters, nodes)
+    except ValueError as error:
+        raise ModelFailed(
+            f"{model} does not tell these people apart: {error}.", "Choose another model, or download its weights again."
+        ) from error
     material_ = {
         "people": people,
         "files": len({s.of for s in samples}),
@@ -197,6 +237,9 @@ def measured(material: Material, kind: ObservationType, reference: str, model: s
         "different_accepted_by_reference": _share(clusters.reference[~clusters.one], rule.accept),
     }
     return Measured(model, kind, found, reference, material_, datetime.now(UTC).isoformat(timespec="seconds"))
+
+
+_NO_PAIRS = Pairs(np.zeros(0), np.zeros(0), np.zeros(0, np.bool_))
 
 
 def _share(similarities_: Any, least: float) -> float:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 
@@ -15,7 +16,7 @@ from m3desk import calibrated
 from m3desk.cli import calibrating, main
 from m3desk.domain.calibration import ARCFACE, FACES, VOICES, calibration
 from m3desk.domain.measuring import Move, Pairs, moved
-from m3desk.errors import UsageError
+from m3desk.errors import ModelFailed, ModelMissing, UsageError
 from m3desk.ports import SAMPLE_RATE, Models
 from m3desk.samples import measuring
 from m3desk.work import Options
@@ -23,7 +24,7 @@ from tests.engine.made import drawn_talk
 from tests.memorization.watched.test_remembered import app_at
 from tests.perception.invented import ColourEmbedder
 from tests.perception.invented_speech import Octaves
-from tests.samples.patterns import Corner, Fields, folder_of
+from tests.samples.patterns import Corner, Fields, folder_of, photo
 
 NAME = "arcface-somebodys-0a1b2c3d"
 SHIPPED = Models(faces=Corner(), face_vectors=Fields("sface-test"))
@@ -102,13 +103,55 @@ def test_too_little_is_refused_with_what_is_needed(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="3 people, 18 pairs of files of one person") as caught:
         measuring.measured(material, "face", "sface-test", NAME)
     assert "8 people" in caught.value.hint
+    assert "Left out: 1 file (can't be used), 1 file (no face), 1 file (several faces)." in caught.value.hint
     with pytest.raises(UsageError, match="no folder"):
         measuring.from_folder(tmp_path / "nowhere", "face", SHIPPED, Fields(NAME), material)
 
 
+def test_a_folder_of_which_nothing_can_be_used_is_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "flat").mkdir()
+    for number in range(3):
+        cv2.imwrite(str(tmp_path / "flat" / f"{number}.png"), photo(number, 0))
+    material = measuring.Material()
+    measuring.from_folder(tmp_path / "flat", "face", SHIPPED, Fields(NAME), material)
+    with pytest.raises(UsageError, match="0 people, 0 pairs of files of one person, 0 pairs of two") as caught:
+        measuring.measured(material, "face", "sface-test", NAME)
+    assert "3 files (in no person's folder)" in caught.value.hint
+    with pytest.raises(UsageError, match="0 people"):
+        measuring.measured(measuring.Material(), "voice", "campplus-test", NAME)
+
+
+def test_folders_of_one_name_are_one_person(tmp_path: Path) -> None:
+    material = measuring.Material()
+    for place in ("before", "after"):
+        measuring.from_folder(folder_of(tmp_path / place, 5, 4), "face", SHIPPED, Fields(NAME), material)
+    assert material.people == 5 and material.person(" secret NAME 3 ") == 4
+    with pytest.raises(UsageError, match="5 people"):
+        measuring.measured(material, "face", "sface-test", NAME)
+
+
+def test_a_model_that_tells_nobody_apart_is_refused_and_nothing_is_kept(tmp_path: Path) -> None:
+    for fill in (0.125, np.nan):
+        model, material = SimpleNamespace(name=NAME, dimension=64), measuring.Material()
+        model.embed = lambda _picture, faces, fill=fill: np.full((len(faces), 64), fill, np.float32)
+        measuring.from_folder(folder_of(tmp_path / f"people {fill}", 9, 3), "face", SHIPPED, model, material)
+        with pytest.raises(ModelFailed, match="does not tell these people apart"):
+            measuring.measured(material, "face", "sface-test", NAME)
+
+
+def test_of_too_many_samples_all_kinds_of_copies_are_compared_and_always_the_same() -> None:
+    kinds, count = 4, 2 * measuring.MOST_SAMPLES
+    one = np.ones((1, 1), np.float32)
+    material = measuring.Material([measuring.Sample(1, str(i), one, one) for i in range(count)])
+    used = material.used()
+    assert len(used) == measuring.MOST_SAMPLES and used == material.used()
+    shares = [sum(int(s.of) % kinds == kind for s in used) / len(used) for kind in range(kinds)]
+    assert shares == pytest.approx([1 / kinds] * kinds, abs=0.05)
+
+
 def test_named_people_of_a_memory_are_material_and_others_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     def person(id_: str, state: str, ignored: bool = False) -> Any:
-        return SimpleNamespace(id=id_, name_state=state, ignored=ignored)
+        return SimpleNamespace(id=id_, name="Ann", name_state=state, ignored=ignored)
 
     def track(id_: str, of: str, aside: bool = False) -> Any:
         return SimpleNamespace(person=of, set_aside=aside, track=SimpleNamespace(id=id_))
@@ -123,6 +166,7 @@ def test_named_people_of_a_memory_are_material_and_others_are_not(monkeypatch: p
     material = measuring.Material()
     measuring.from_memory(reader, "face", SHIPPED, Fields(NAME), material)
     assert [(s.person, s.of) for s in material.samples] == [(1, "s1.c0"), (1, "s1.c2")]
+    assert material.person("ann") == 1, "a folder of that name is the same person's"
     assert material.left_out == {"nothing is stored of it": 1}
 
 
@@ -172,6 +216,7 @@ def test_what_m3desk_measured_is_never_replaced_by_a_file(tmp_path: Path) -> Non
         lambda d: d["thresholds"].update(accept=float("nan")),
         lambda d: d["thresholds"].update(accept=0.0),
         lambda d: d["thresholds"].update(accept=True),
+        lambda d: d["thresholds"].update(accept=10**400),
         lambda d: d["thresholds"].update(margin=-1),
         lambda d: d["thresholds"].update(whole=1),
         lambda d: d["thresholds"].update(doubt=[1]),
@@ -202,6 +247,8 @@ def test_the_command_measures_keeps_shows_and_removes(
         def __init__(self, *_: Any, **_how: Any) -> None: ...
 
         def named(self, _port: str, name: str) -> Any:
+            if name == "buffalo-l":
+                raise ModelMissing("its weights are not here.", "Download them.")
             return Fields(NAME if name == "auraface" else "dlib-resnet-test", by=1.0)
 
         def models(self, *_ports: str) -> Models:
@@ -211,7 +258,9 @@ def test_the_command_measures_keeps_shows_and_removes(
             return SHIPPED.face_vectors
 
     monkeypatch.setattr(calibrating, "Backends", Opened)
-    monkeypatch.setattr(calibrating, "available", lambda port: {"auraface": 1, "dlib-resnet": 1, "sface": 1} if port[0] == "f" else {})
+    monkeypatch.setattr(
+        calibrating, "available", lambda port: {"auraface": 1, "buffalo-l": 1, "dlib-resnet": 1, "sface": 1} if port[0] == "f" else {}
+    )
     people = str(folder_of(tmp_path / "people", 9, 4))
     assert main(["calibrate", "auraface", people, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -223,8 +272,13 @@ def test_the_command_measures_keeps_shows_and_removes(
     assert main(["calibrate", "dlib-resnet", people]) == 0
     assert "Nothing was kept" in capsys.readouterr().out and len(calibrated.all_own()) == 1
     assert main(["calibrate", "auraface", "--remove"]) == 0 and calibrated.all_own() == []
+    assert main(["calibrate", "auraface", people]) == 0 and len(calibrated.all_own()) == 1
+    assert main(["calibrate", NAME, "--remove"]) == 0 and calibrated.all_own() == [], "by its full name, where its weights are gone"
+    capsys.readouterr()
+    assert main(["calibrate", "buffalo-l", "--remove"]) == 1
+    assert "Give the full name" in capsys.readouterr().err
     for words, wrong in (
-        (["sface", people], "other models are measured by"),
+        (["sface", people], "other models are measured by. Choose another: auraface, buffalo-l, dlib-resnet."),
         (["nobody", people], "no face or voice"),
         (["auraface"], "nothing"),
     ):
