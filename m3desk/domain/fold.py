@@ -195,21 +195,30 @@ def _apply_cannot_links(partition: Partition, log: Log, state: Identities, birth
 
 
 def cannot_link_pairs(log: Log, evidence: Standing) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of observations in force with a cannot-link (`Perceived.cannot_link`); of split ones those that overlap."""
+    """Yield the pairs of observations in force with a cannot-link (`Perceived.cannot_link`), as corrected since."""
     for a, b in log.cannot_links:
         yield from cannot_links_between(a, b, evidence)
 
 
 def cannot_links_between(a: str, b: str, evidence: Standing) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of observations in force that replace a pair with a cannot-link."""
+    """Yield the pairs of observations in force that replace a pair with a cannot-link.
+
+    Those that overlap in time; of two that did not (the lips of two people moved with them) those that are still whole.
+    """
     if a not in evidence.successors and b not in evidence.successors:
         yield a, b
         return
-    for x in evidence.leaves(a):
-        for y in evidence.leaves(b):
-            one, two = evidence.seen.get(x), evidence.seen.get(y)
-            if one and two and one.start < two.end and two.start < one.end:
+    first, second = evidence.leaves(a), evidence.leaves(b)
+    whole = len(first) == len(second) == 1 and not _at_once(a, b, evidence)
+    for x in first:
+        for y in second:
+            if x in evidence.seen and y in evidence.seen and (whole or _at_once(x, y, evidence)):
                 yield x, y
+
+
+def _at_once(a: str, b: str, evidence: Standing) -> bool:
+    one, two = evidence.seen.get(a), evidence.seen.get(b)
+    return one is not None and two is not None and one.start < two.end and two.start < one.end
 
 
 VotesByPair = dict[tuple[str, str], list[tuple[str, str, float]]]

@@ -12,6 +12,7 @@ import pytest
 from m3desk.domain.memory import Draft
 from m3desk.store.memory import Memory
 from tests.store.invented import AT, MODELS, S, clips, remember, seen, source
+from tests.store.random_corrections import check
 from tests.store.test_corrections_enrolled import photo
 
 ID = re.compile(r"\b(person|face|voice|episodic|semantic|s\d+\.c)_?\d+")
@@ -78,3 +79,7 @@ def test_joining_two_voices_that_cannot_be_one_says_why(tmp_path: Path, at_once:
         keep, other = (p.id for p in memory.people())
         joined = memory.correct("merge", {"keep": keep, "others": [other]}, dry_run=True)
         assert f"; {says} at 00:0" in joined.text
+        memory.correct("words", {"observation": one.id, "text": "Other words."})
+        joined = memory.correct("merge", {"keep": keep, "others": [other]}, dry_run=True)
+        assert f"; {says} at 00:0" in joined.text, "other words change nothing in that"
+        check(memory)
