@@ -41,9 +41,10 @@ def is_marked(text: str, quoted: Sequence[tuple[int, int]]) -> bool:
     return bool(quoted) and text[: min(a for a, _ in quoted)].endswith(tuple(MARKS.values()))
 
 
-def unmarked(text: str, at: int) -> tuple[str, int]:
-    """Return a sentence whose quote begins at a code point without such a mark, and by how many code points it is shorter."""
+def unmarked(text: str) -> tuple[str, int, int]:
+    """Return a sentence without such a mark, where its first quote began, and by how many code points it is shorter."""
+    at = text.find("“") + 1
     for language, mark in MARKS.items():
         if text[:at].endswith(mark):
-            return text[: at - len(mark)] + PLAIN[language] + text[at:], len(mark) - len(PLAIN[language])
-    return text, 0
+            return text[: at - len(mark)] + PLAIN[language] + text[at:], at, len(mark) - len(PLAIN[language])
+    return text, at, 0

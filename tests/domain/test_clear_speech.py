@@ -18,7 +18,7 @@ def test_the_mark_stands_right_before_the_quote():
     for text, clear in (("He says something like: “So.”", "He says: “So.”"), ("他好像说：“对”", "他说：“对”")):
         at = text.index("“") + 1
         assert is_marked(text, [(at, len(text) - 1)])
-        assert unmarked(text, at) == (clear, len(text) - len(clear)) and not is_marked(clear, [(clear.index("“") + 1, len(clear) - 1)])
+        assert unmarked(text) == (clear, at, len(text) - len(clear)) and not is_marked(clear, [(clear.index("“") + 1, len(clear) - 1)])
     quoted = "He says: “It is something like: “So.””"
-    assert not is_marked(quoted, [(quoted.index("It"), len(quoted) - 1)]) and unmarked(quoted, quoted.index("It")) == (quoted, 0)
+    assert not is_marked(quoted, [(quoted.index("It"), len(quoted) - 1)]) and unmarked(quoted) == (quoted, quoted.index("It"), 0)
     assert not is_marked("He says something like: “So.”", [])

@@ -29,6 +29,7 @@ from m3desk.domain.evidence import FaceTrack, Observation, TimedBox, Utterance
 from m3desk.domain.geometry import iou
 from m3desk.domain.identity import Candidate, match
 from m3desk.domain.ids import face_id, made_id
+from m3desk.domain.memory import Span
 from m3desk.domain.sentences import State
 from m3desk.errors import CorrectionError
 from m3desk.store import reading, rows
@@ -297,19 +298,24 @@ def _rewrite(context: Context, args: Args) -> Args:
     node = context.state.nodes[id_]
     text, spans = node.text, list(node.spans)
     said = _quoted(context, id_)
-    clear = not any(is_unclear(now) for _, now in said)
     for old, now in ((old.text, now.text) for old, now in said if old.text != now.text and old.text):
         if (at := text.find(old)) < 0:
             continue
-        end = at + len(old)
-        text, shorter = unmarked(text[:at] + now + text[end:], at) if clear else (text[:at] + now + text[end:], 0)
-        shift = len(now) - len(old) - shorter
-        spans = [replace(s, start=s.start + shift, end=s.end + shift) if s.start >= end else s for s in spans]
-        spans = [s for s in spans if s.end <= at - shorter or s.start >= at - shorter + len(now)]
+        text = text[:at] + now + text[at + len(old) :]
+        spans = _moved(spans, at + len(old), len(now) - len(old))
+        spans = [s for s in spans if s.end <= at or s.start >= at + len(now)]
+    if text != node.text and not any(is_unclear(now) for _, now in said):
+        text, at, shorter = unmarked(text)
+        spans = _moved(spans, at, -shorter)
     if text == node.text:
         hint = "See it in its place: m3desk memories edit, or delete."
         raise CorrectionError(f"{id_} quotes nothing that was corrected." if not node.stale else f"{id_} can't be rewritten by rule.", hint)
     return {"memory": id_, "text": text, "spans": [[s.start, s.end, list(s.observations)] for s in spans], "as": "edit"}
+
+
+def _moved(spans: Sequence[Span], at: int, by: int) -> list[Span]:
+    """Return spans, those from a code point on moved by so many."""
+    return [replace(s, start=s.start + by, end=s.end + by) if s.start >= at else s for s in spans]
 
 
 def _quoted(context: Context, id_: str) -> list[tuple[Utterance, Utterance]]:
