@@ -152,7 +152,7 @@ def _measured(document: Any) -> Measured:
     kind: ObservationType = document["kind"]
     given = document["thresholds"]
     changed: dict[str, Any] = {name: _number(given[name]) for name in _NUMBERS}
-    changed |= {name: None if given[name] is None else _number(given[name]) for name in _OPTIONAL}
+    changed |= {name: None if given[name] is None else _number(given[name], 1.0) for name in _OPTIONAL}
     changed |= {name: int(_number(given[name], 3_600e6)) for name in _WHOLE}
     if not isinstance(given["whole"], bool) or not all(isinstance(document[n], str) for n in ("model", "reference", "at")):
         raise ValueError("a value is of the wrong kind")
@@ -164,8 +164,8 @@ def _measured(document: Any) -> Measured:
         a, b, c, d, e, f = (_number(w, 1e4) for w in weights)
         changed["evidence"] = Evidence((a, b, c, d, e, f))
     rule = replace(FACE_DEFAULT if kind == "face" else VOICE_DEFAULT, **changed, whole=given["whole"], measured=True)
-    if rule.accept <= 0 or rule.margin < 0:
-        raise ValueError("everybody would be one person")
+    if not 0 < rule.accept < 1 or rule.margin < 0:
+        raise ValueError("everybody would be one person, or nobody known again")
     counts = {str(name): _number(value, 1e12) for name, value in dict(document["material"]).items()}
     return Measured(document["model"], kind, rule, document["reference"], counts, document["at"])
 

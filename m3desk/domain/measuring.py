@@ -95,8 +95,8 @@ def moved(rule: Calibration, type_: ObservationType, clusters: Pairs, nodes: Pai
     changed |= {n: round(getattr(rule, n) * by_cluster.ratio, 4) for n in LEADS}
     if rule.doubt is not None:
         changed["doubt"] = (round(by_node.level(rule.doubt[0]), 3), round(rule.doubt[1] * by_node.ratio, 4))
-    if changed["accept"] <= 0:
-        raise ValueError("strangers are less like each other than by chance")
+    if not 0 < changed["accept"] < 1:
+        raise ValueError("its similarities leave no room for a threshold")
     steep = STEEP / by_node.ratio
     evidence = Evidence((round(-steep * changed["equal_odds"], 3), round(steep, 3), 0.0, 0.0, 0.0, 0.0)) if type_ == "voice" else None
     return replace(rule, **changed, measured=True, evidence=evidence, within=None, across=None, space=None)

@@ -217,6 +217,8 @@ def test_what_m3desk_measured_is_never_replaced_by_a_file(tmp_path: Path) -> Non
         lambda d: d["thresholds"].update(accept=0.0),
         lambda d: d["thresholds"].update(accept=True),
         lambda d: d["thresholds"].update(accept=10**400),
+        lambda d: d["thresholds"].update(accept=7.0),
+        lambda d: d["thresholds"].update(similar=1.5),
         lambda d: d["thresholds"].update(margin=-1),
         lambda d: d["thresholds"].update(whole=1),
         lambda d: d["thresholds"].update(doubt=[1]),
