@@ -223,7 +223,7 @@ def test_the_video_of_an_imported_graph_is_located_where_the_picture_lacks(
     desks.imports.set_result(REPORT)
     with_files(window, desks, graph)
     window.take_files([graph])
-    qtbot.waitUntil(lambda: window.video.locate.isVisible(), timeout=30_000)
+    qtbot.waitUntil(lambda: window.video.locate.isVisible() and bool(window.sources._rows), timeout=30_000)
     assert not window.video.transport.isEnabled()
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(video), ""))
     window.video.locate.click()
