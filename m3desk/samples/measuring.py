@@ -27,7 +27,7 @@ from m3desk.domain.log import ObservationType
 from m3desk.domain.measuring import DIFFERENT, PEOPLE, SAMED, Pairs, moved
 from m3desk.domain.people import Person, SpeechRow, TrackRow
 from m3desk.domain.plural import many
-from m3desk.errors import ModelFailed, ModelMissing, SourceError, UsageError
+from m3desk.errors import ModelFailed, SourceError, UsageError
 from m3desk.perception.embedding import EMBEDDABLE, face_row, voice_rows
 from m3desk.perception.sightings import Sighting
 from m3desk.ports import SAMPLE_RATE, Models, Picture, Sound
@@ -64,10 +64,6 @@ class Material:
     samples: list[Sample] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     numbers: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def people(self) -> int:
-        return len(self.numbers)
 
     def person(self, name: str) -> int:
         """Return the number of a person: folders and people of a memory that have one name are one, or they would count as strangers."""
@@ -121,8 +117,6 @@ def from_folder(
             told(next(done), total)
             try:
                 rows = list(_of_photo(file, models, model) if kind == "face" else _of_recording(file, models, model))
-            except ModelMissing:
-                raise
             except SourceError as error:
                 into.left_out["no face" if isinstance(error, given.NoFace) else "can't be used"] += 1
                 continue

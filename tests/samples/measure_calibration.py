@@ -133,7 +133,7 @@ def main() -> None:
         (1, other.name, campplus.name, material.samples),
         (0, campplus.name, other.name, turned),
     ):
-        found = measuring.measured(measuring.Material(samples, people=material.people), "voice", reference, name)
+        found = measuring.measured(measuring.Material(samples), "voice", reference, name)
         print(f"{name} beside {reference}:", dict(found.material))
         rules[model] = found.rule
         told("measured", found.rule)

@@ -78,7 +78,7 @@ def test_the_map_rises_and_ends_below_one() -> None:
 def test_photos_of_people_are_measured_and_only_thresholds_and_counts_are_kept(tmp_path: Path) -> None:
     model, material = Fields(NAME, by=1.0), measuring.Material()
     measuring.from_folder(folder_of(tmp_path / "people", 10, 4), "face", SHIPPED, model, material)
-    assert (material.people, len({s.of for s in material.samples})) == (10, 40)
+    assert (len(material.numbers), len({s.of for s in material.samples})) == (10, 40)
     assert material.left_out == {"several faces": 1, "no face": 1, "can't be used": 1}
     found = measuring.measured(material, "face", "sface-test", NAME)
     assert (found.material["people"], found.material["files"]) == (10, 40)
@@ -125,7 +125,7 @@ def test_folders_of_one_name_are_one_person(tmp_path: Path) -> None:
     material = measuring.Material()
     for place in ("before", "after"):
         measuring.from_folder(folder_of(tmp_path / place, 5, 4), "face", SHIPPED, Fields(NAME), material)
-    assert material.people == 5 and material.person(" secret NAME 3 ") == 4
+    assert len(material.numbers) == 5 and material.person(" secret NAME 3 ") == 4
     with pytest.raises(UsageError, match="5 people"):
         measuring.measured(material, "face", "sface-test", NAME)
 
@@ -187,9 +187,9 @@ def test_a_real_memory_gives_the_stored_crops_of_those_who_have_names(tmp_path: 
         for person, name in zip(people, ("Ann", "Bob"), strict=True):
             app.correct("name", {"person": person.id, "name": name})
         faces = found("face", ColourEmbedder())
-        assert faces.people == 2 and {s.of for s in faces.samples} == {f"s1.c{i}" for i in range(4)}
+        assert len(faces.numbers) == 2 and {s.of for s in faces.samples} == {f"s1.c{i}" for i in range(4)}
         assert all(len(s.reference) == len(s.model) > 0 for s in faces.samples)
-        assert found("voice", Octaves()).people == 0, "what is said is shorter than a second, and nobody's"
+        assert found("voice", Octaves()).numbers == {}, "what is said is shorter than a second, and nobody's"
 
 
 def test_recordings_are_cut_into_pieces_as_long_as_utterances_are() -> None:
