@@ -172,30 +172,18 @@ def test_a_quote_follows_the_corrected_words_when_it_is_rewritten(place: str, ca
         assert memory.sentence(quote.id) == quote
 
 
-def test_a_quote_that_was_not_heard_clearly_is_clear_with_the_corrected_words(place: str) -> None:
+@pytest.mark.parametrize("before", ["", "Yes. "])
+def test_a_quote_that_was_not_heard_clearly_is_clear_with_the_corrected_words(place: str, before: str) -> None:
+    """`before`: what the sentence quotes of another utterance before the unclear one."""
     with closing(sqlite3.connect(Path(place) / "memory.sqlite")) as db, db:
-        db.execute(
-            "UPDATE node SET content = replace(content, 'says: “', 'says something like: “'), quoted = NULL WHERE content LIKE '%“%'"
-        )
+        unclear = f"replace(content, 'says: “', 'says something like: “{before}')"
+        db.execute(f"UPDATE node SET content = {unclear}, quoted = NULL WHERE content LIKE '%“%'")
     with Memory.open(place, write=True) as memory:
         (quote,) = [s for s in memory.memories(clip="s1.c0") if "s1.c0.u0" in s.citations]
         memory.correct("words", {"observation": "s1.c0.u0", "text": "We think of tea, he said."})
         memory.correct("rewrite", {"memory": quote.id})
         now = memory.sentence(quote.id)
-        assert now.text == "someone says: “We think of tea, he said.”" and now.people == quote.people
-
-
-def test_of_a_quote_of_two_utterances_the_unclear_one_may_be_the_second(place: str) -> None:
-    with closing(sqlite3.connect(Path(place) / "memory.sqlite")) as db, db:
-        db.execute(
-            "UPDATE node SET content = replace(content, 'says: “', 'says something like: “Yes. '), quoted = NULL WHERE content LIKE '%“%'"
-        )
-    with Memory.open(place, write=True) as memory:
-        (quote,) = [s for s in memory.memories(clip="s1.c0") if "s1.c0.u0" in s.citations]
-        memory.correct("words", {"observation": "s1.c0.u0", "text": "We think of tea, he said."})
-        memory.correct("rewrite", {"memory": quote.id})
-        now = memory.sentence(quote.id)
-        assert now.text == "someone says: “Yes. We think of tea, he said.”" and now.people == quote.people
+        assert now.text == f"someone says: “{before}We think of tea, he said.”" and now.people == quote.people
 
 
 def test_a_correction_that_a_re_run_has_no_place_for_is_listed_as_waiting(place: str, capsys: pytest.CaptureFixture[str]) -> None:
