@@ -3,10 +3,11 @@
     python tests/samples/measure_calibration.py
 
 Calibration material: speech/librispeech_speakers and speech/speechbrain_asr (8 people, a folder each). Validation: the 42 people of
-speech2 (other languages, rooms and microphones). GE2E is measured beside CAM++, as the command does; and CAM++ beside GE2E, which the
-command refuses. Each recording of a validation person but the first is asked for among all first ones: found, taken for another, or new;
-and again with its person left out: whoever is found then is wrong. Faces (azure_family and knn, 13 people): SFace beside itself with all
-vectors moved into one direction, as of models whose strangers lie close together: the right answers are SFace's.
+speech2 (other languages, rooms and microphones; looked at twice before: `domain/measuring.py`). GE2E is measured beside CAM++, as the
+command does; and CAM++ beside GE2E, which the command refuses. Each recording of a validation person but the first is asked for among all
+first ones: found, taken for another, or new; and again with its person left out: whoever is found then is wrong. Faces (azure_family and
+knn, 13 people): SFace beside itself with all vectors moved into one direction, as of models whose strangers lie close together: the right
+answers are SFace's.
 """
 
 from __future__ import annotations
