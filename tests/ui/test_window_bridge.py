@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future
+from functools import partial
 
 import pytest
 import shiboken6
@@ -225,12 +226,13 @@ class Asker(QObject):
         self.objectName()  # fails once it is deleted
 
     def ways(self):
-        """Return functions that hold it: a method, one that calls it, and one that calls another."""
+        """Return functions that hold it: a method, one that calls it, one that calls another, and partials of and with it."""
         inner = lambda answer: self.take(answer)  # noqa: E731
-        return self.take, inner, lambda answer: inner(answer)
+        given, named = partial(Asker.take, self), partial(lambda answer, to: to.take(answer), to=self)
+        return self.take, inner, lambda answer: inner(answer), partial(self.take), given, named
 
 
-@pytest.mark.parametrize("way", range(3))
+@pytest.mark.parametrize("way", range(6))
 def test_the_answer_to_a_dialog_that_was_closed_meanwhile_is_dropped(hub, qtbot, way):
     hub.open(FakeDesk(), "/m")
     asker, go, done = Asker(), threading.Event(), []
@@ -248,7 +250,8 @@ def test_the_answer_to_a_dialog_that_was_closed_meanwhile_is_dropped(hub, qtbot,
     assert errors == []
 
 
-def test_what_a_closed_dialog_wanted_to_read_does_nothing_more_and_what_it_had_done_is_still_told(hub, qtbot):
+@pytest.mark.parametrize("way", [lambda method: method, partial])
+def test_what_a_closed_dialog_wanted_to_read_does_nothing_more_and_what_it_had_done_is_still_told(hub, qtbot, way):
     class Dialog(QObject):
         def __init__(self):
             super().__init__()
@@ -259,8 +262,8 @@ def test_what_a_closed_dialog_wanted_to_read_does_nothing_more_and_what_it_had_d
 
     hub.open(FakeDesk(), "/m")
     dialog, go, answered, done = Dialog(), threading.Event(), Future(), []
-    hub.read("dialog", lambda _reader: go.wait(30), dialog.take)
-    hub.when(answered, dialog.take)
+    hub.read("dialog", lambda _reader: go.wait(30), way(dialog.take))
+    hub.when(answered, way(dialog.take))
     shiboken6.delete(dialog)
     go.set()
     answered.set_result("outcome")

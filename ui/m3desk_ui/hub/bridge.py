@@ -14,6 +14,7 @@ import traceback
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import shiboken6
@@ -83,13 +84,20 @@ def _answer(to: Callable[[Any], None], value: Any) -> None:
             raise
 
 
+def _owner(by: Callable[..., Any]) -> Any:
+    """Return whose method a function is, or the one that a partial is of; None if it is nobody's."""
+    return getattr(by.func if isinstance(by, partial) else by, "__self__", None)
+
+
 def _held(by: Any, depth: int = 3) -> Iterator[QObject]:
-    """Yield the Qt objects that a function holds: whose method it is, and what it and the functions in it refer to."""
+    """Yield the Qt objects that a function holds: whose method it is, what it was given, and what it and the functions in it refer to."""
     if isinstance(by, QObject):
         yield by
     elif depth and callable(by):
-        by = getattr(by, "func", by)  # a partial's
-        within = [getattr(by, "__self__", None)]
+        within = [_owner(by)]
+        if isinstance(by, partial):
+            within += [*by.args, *by.keywords.values()]
+            by = by.func
         for cell in getattr(by, "__closure__", None) or ():
             with contextlib.suppress(ValueError):  # not yet assigned
                 within.append(cell.cell_contents)
@@ -205,7 +213,7 @@ class Reads(QObject):
 
     def _give(self, generation: int, key: str, number: int, to: Callable[[Any], None], value: Any) -> None:
         def run() -> None:
-            of = getattr(to, "__self__", None)
+            of = _owner(to)
             gone = isinstance(of, QObject) and not shiboken6.isValid(of)
             if generation == self._generation and self._latest.get(key) == number and not gone:
                 _answer(to, value)
