@@ -223,12 +223,12 @@ def test_the_video_of_an_imported_graph_is_located_where_the_picture_lacks(
     desks.imports.set_result(REPORT)
     with_files(window, desks, graph)
     window.take_files([graph])
-    qtbot.waitUntil(lambda: window.video.locate.isVisible() and bool(window.sources._rows), timeout=30_000)
+    qtbot.waitUntil(lambda: window.video.locate.isVisible(), timeout=30_000)
     assert not window.video.transport.isEnabled()
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(video), ""))
     window.video.locate.click()
     desk = desks.opened[graph + ".m3desk"]
-    assert desk.called("relink") == [(("s1", str(video)), {})]
+    qtbot.waitUntil(lambda: desk.called("relink") == [(("s1", str(video)), {})], timeout=30_000)
     desk.world.sources[0] = replace(desk.world.sources[0], uri=str(video))
     desk.emit(events.SourceChanged("s1", "done"))
     qtbot.waitUntil(lambda: window.video.path == str(video) and window.video.transport.isEnabled(), timeout=30_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from m3desk_ui.hub.bridge import Hub
 from m3desk_ui.look import plain
 from m3desk_ui.memory.sources_view import SourcesView, is_there
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
@@ -57,6 +59,32 @@ def test_before_a_live_source_is_removed_the_question_says_that_its_recording_is
     view.remove(replace(row, source=replace(row.source, uri=str(folder / "recordings" / "s1-camera-0"))))
     qtbot.waitUntil(lambda: bool(asked), timeout=30_000)
     assert ("Its recording is deleted, too." in asked[0], "The file itself stays" in asked[0]) == (ours, not ours)
+
+
+@pytest.mark.parametrize("another", [False, True])
+def test_a_file_is_asked_for_once_the_list_is_read_unless_another_memory_opens_before(
+    qtbot: QtBot, hub: Hub, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch, another: bool
+) -> None:
+    go, asked = threading.Event(), []
+
+    def chosen(_parent: object, head: str, _near: str) -> tuple[str, str]:
+        asked.append(head)
+        return "/new/film.mp4", ""
+
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", chosen)
+    hub.read("held", lambda _reader: go.wait(30), lambda _done: None)
+    view = SourcesView(hub)
+    qtbot.addWidget(view)
+    view.locate_source("s1")
+    if another:
+        hub.open(FakeDesk())
+    go.set()
+    qtbot.waitUntil(lambda: bool(view.model.rows), timeout=30_000)
+    passed: list[bool] = []
+    QTimer.singleShot(0, lambda: passed.append(True))
+    qtbot.waitUntil(lambda: bool(passed) and bool(asked) != another, timeout=30_000)
+    assert len(asked) == (not another)
+    assert desk.called("relink") == ([] if another else [(("s1", "/new/film.mp4"), {})])
 
 
 def source(uri: str, state: str = "done") -> Source:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QPersistentModelIndex, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QPersistentModelIndex, QPoint, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -232,6 +232,7 @@ class SourcesView(QWidget):
         self._hub = hub
         self._paused = False
         self._rows: list[Row] = []
+        self._to_locate = ""
         self.setAcceptDrops(True)
         self.model = _Rows(self)
         self.list = QListView()
@@ -322,6 +323,7 @@ class SourcesView(QWidget):
 
     def _opened(self) -> None:
         self._paused = False
+        self._to_locate = ""
         self.paint.progress.clear()
         self._show_paused()
         self._take([])
@@ -342,6 +344,9 @@ class SourcesView(QWidget):
     def _take(self, rows: list[Row]) -> None:
         self._rows = rows
         self._order()
+        if self._to_locate and any(r.source.id == self._to_locate for r in rows):
+            QTimer.singleShot(0, self, lambda source=self._to_locate: self.locate_source(source))
+            self._to_locate = ""
 
     def _order(self) -> None:
         """Sort the rows; waiting sources are in the order of the queue."""
@@ -407,8 +412,9 @@ class SourcesView(QWidget):
             self._hub.desk.retry(source)
 
     def locate_source(self, source: str) -> None:
-        """Ask for the file of a source, as its menu does."""
+        """Ask for the file of a source, as its menu does: once the list has it, if it was not read yet."""
         row = next((r for r in self._rows if r.source.id == source), None)
+        self._to_locate = source if row is None else ""
         if row is not None:
             self.locate(row)
 
