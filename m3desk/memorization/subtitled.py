@@ -31,6 +31,11 @@ BETWEEN_HAN = re.compile(r"(?<=[\u4e00-\u9fff])\s+(?=[\u4e00-\u9fff])")
 FEWEST, FEWEST_HAN = 8, 3
 """Letters of a subtitle that is taken: fewer fit anything."""
 
+MARKS = ".,;:!?…。，；：！？"
+"""Where a subtitle ends with one, those that were heard there are left out; CLOSING may stand behind it."""
+
+CLOSING = "\"'”’»」』)）"
+
 
 @dataclass(frozen=True, slots=True)
 class _Letter:
@@ -68,7 +73,9 @@ def corrected(utterances: Sequence[Utterance], subtitles: Sequence[Caption]) -> 
             pieces += found
     texts = [u.text for u in utterances]
     for p in sorted(pieces, key=lambda p: -p.first):
-        texts[p.utterance] = texts[p.utterance][: p.first] + p.words + texts[p.utterance][p.last + 1 :]
+        before, after = texts[p.utterance][: p.first], texts[p.utterance][p.last + 1 :]
+        marked = p.words.rstrip(CLOSING).endswith(tuple(MARKS))
+        texts[p.utterance] = before + p.words + (after.lstrip(MARKS) if marked else after)
     return tuple(u if t == u.text else replace(u, text=t) for u, t in zip(utterances, texts, strict=True))
 
 

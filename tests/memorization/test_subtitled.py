@@ -28,6 +28,17 @@ def test_two_subtitles_spell_one_utterance_and_what_none_of_them_writes_stays():
     assert spelled == ["So, We sail to the northern harbour at dawn, and that is all."]
 
 
+def test_a_mark_at_the_end_of_a_subtitle_stands_in_the_place_of_the_one_that_was_heard():
+    for heard, written, spelled in (
+        ("We sale to the harbor.", "We sail to the harbour.", "We sail to the harbour."),
+        ("We sale to the harbor? Yes.", "We sail to the harbour!", "We sail to the harbour! Yes."),
+        ("We sale to the harbor.", "“We sail to the harbour.”", "“We sail to the harbour.”"),
+        ("We sale to the harbor.", "We sail to the harbour", "We sail to the harbour."),
+        ("我算是听粗来了。", "我算是听出来了！", "我算是听出来了！"),
+    ):
+        assert said([speech(0, 0, 4, heard)], (written, 0, 4)) == [spelled], written
+
+
 def test_a_text_that_says_something_else_spells_nothing():
     heard = [speech(0, 0, 4, "We sail to the northern harbour."), speech(1, 4, 6, "我手机钱包都在包里", language="zh")]
     for text in ("President Obama Statement on Iran", "It was never meant to be like this", "有季福 十五年等待候鸟回首", "我们"):
