@@ -251,7 +251,7 @@ class Server:
                         raise ModelFailed(f"{error} It asks to wait {wait:.0f} s.", error.hint) from error
                     raise
                 again = again and error.status == 429
-                patience -= max(wait, 1.0)
+                patience -= wait
             except (CutOff, Unreachable):
                 if said or not again:
                     raise

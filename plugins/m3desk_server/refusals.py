@@ -18,6 +18,10 @@ from m3desk_server.door import Door
 LONGEST = 240
 """Characters of a server's own words that are shown."""
 
+UNSAID_WAIT, LEAST_WAIT = 5.0, 1.0
+"""Seconds to wait after too many requests where the server does not say how long; and at least, also where it says none: else it would
+get a hundred more at once."""
+
 _MEMORY = re.compile(
     r"out of memory|outofmemory|cuda error: out|oom\b|not enough (?:gpu )?memory|failed to allocate|insufficient memory", re.I
 )
@@ -68,7 +72,8 @@ def refusal(door: Door, head: Head, body: bytes, model: str) -> ModelFailed | Mo
             )
         case 429:
             wait = _wait(head)
-            return made(f"{where} has had too many requests{quoted}.", "Wait, or raise your limit there.", 5.0 if wait is None else wait)
+            again = UNSAID_WAIT if wait is None else max(LEAST_WAIT, wait)
+            return made(f"{where} has had too many requests{quoted}.", "Wait, or raise your limit there.", again)
         case status if _MEMORY.search(words):
             return made(
                 f"the server at {where} ran out of memory{quoted}.",

@@ -397,11 +397,11 @@ def test_only_the_configured_address_is_contacted(monkeypatch: pytest.MonkeyPatc
     assert {tuple(a) for a in reached} == {("127.0.0.1", port)}
 
 
-def test_a_retry_after_that_is_a_date_is_understood() -> None:
+def test_a_retry_after_is_a_number_or_a_date_and_a_second_at_least() -> None:
     from m3desk_server.connection import Head
     from m3desk_server.refusals import Refused, refusal
 
     door = Door(Address.parse("http://127.0.0.1:1"), None)
-    for text, least, most in (("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0), ("7", 7, 7), ("soon", 5, 5)):
+    for text, wait in (("Wed, 21 Oct 2015 07:28:00 GMT", 1.0), ("7", 7.0), ("soon", 5.0), ("0", 1.0), ("0.2", 1.0)):
         error = refusal(door, Head(429, {"retry-after": text}), b"", MODEL)
-        assert isinstance(error, Refused) and error.again is not None and least <= error.again <= most
+        assert isinstance(error, Refused) and error.again == wait, text
