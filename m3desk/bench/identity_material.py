@@ -83,10 +83,10 @@ class Workshop:
 
     def report(self, memory: Path, *truths: Path, uem: Path | None = None) -> dict[str, Any]:
         """Return what `evaluate identity` says."""
-        key = (str(memory), *map(str, truths))
+        asked = tuple(part for t in truths for part in ("--truth", str(t))) + (("--uem", str(uem)) if uem else ())
+        key = (*asked, "-m", str(memory))
         if key not in self._reports:
-            asked = [part for t in truths for part in ("--truth", str(t))] + (["--uem", str(uem)] if uem else [])
-            self._reports[key] = output("evaluate", "identity", *asked, "-m", str(memory))
+            self._reports[key] = output("evaluate", "identity", *key)
         return self._reports[key]
 
     def write(self, name: str, text: str) -> Path:

@@ -60,6 +60,18 @@ def test_a_memory_is_made_once_and_looked_at_once(tmp_path: Path, monkeypatch: p
     assert runs == ["memorize", "sources"]
 
 
+def test_a_memory_is_measured_once_for_each_labelled_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def evaluated(*args: str) -> dict[str, str]:
+        return {"uem": args[args.index("--uem") + 1] if "--uem" in args else "all"}
+
+    monkeypatch.setattr(identity_material, "output", evaluated)
+    memory, truth = tmp_path / "a.m3desk", tmp_path / "a.rttm"
+    with Workshop(tmp_path / "work") as work:
+        told = [work.report(memory, truth, uem=part) for part in (None, Path("one"), Path("two"))]
+        assert [t["uem"] for t in told] == ["all", "one", "two"]
+        assert work.report(memory, truth, uem=Path("one")) is told[1]
+
+
 def test_whoever_holds_most_of_a_turn_has_it() -> None:
     heard = (TrueTurn("a", 0, 4 * S, "person_1"), TrueTurn("a", 4 * S, 10 * S, "person_2"), TrueTurn("a", 20 * S, 30 * S, "unknown"))
     assert identity._holder(TrueTurn("a", 0, 9 * S, "Ann"), heard) == "person_2"
