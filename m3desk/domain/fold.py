@@ -201,19 +201,19 @@ def cannot_link_pairs(log: Log, evidence: Standing) -> Iterator[tuple[str, str]]
 
 
 def cannot_links_between(a: str, b: str, evidence: Standing) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of observations in force that replace a pair with a cannot-link.
+    """Yield the pairs of observations in force that replace a pair with a cannot-link: those that overlap in time.
 
-    Those that overlap in time; of two that did not (the lips of two people moved with them) those that are still whole.
+    Of two that did not (the lips of two people moved with them) it is the longest parts; the rest may be what somebody else says.
     """
     if a not in evidence.successors and b not in evidence.successors:
         yield a, b
-        return
-    first, second = evidence.leaves(a), evidence.leaves(b)
-    whole = len(first) == len(second) == 1 and not _at_once(a, b, evidence)
-    for x in first:
-        for y in second:
-            if x in evidence.seen and y in evidence.seen and (whole or _at_once(x, y, evidence)):
-                yield x, y
+    elif not _at_once(a, b, evidence):
+        yield evidence.follow(a), evidence.follow(b)
+    else:
+        for x in evidence.leaves(a):
+            for y in evidence.leaves(b):
+                if _at_once(x, y, evidence):
+                    yield x, y
 
 
 def _at_once(a: str, b: str, evidence: Standing) -> bool:

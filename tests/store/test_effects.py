@@ -83,3 +83,26 @@ def test_joining_two_voices_that_cannot_be_one_says_why(tmp_path: Path, at_once:
         joined = memory.correct("merge", {"keep": keep, "others": [other]}, dry_run=True)
         assert f"; {says} at 00:0" in joined.text, "other words change nothing in that"
         check(memory)
+
+
+def test_two_voices_that_lips_told_apart_stay_apart_with_the_longer_part_of_what_is_split(tmp_path: Path) -> None:
+    with Memory.create(tmp_path / "m.m3desk") as memory:
+        memory.plan_clips(memory.add_source(source()).id, clips("s1"))
+        perceived, _ = seen(clip := memory.next_clips("s1")[0], (1, 2))
+        one, two = perceived.utterances
+        heard = replace(perceived, faces=(), utterances=(one, two), cannot_link=frozenset({(one.id, two.id)}))
+        memory.commit_episodic(clip, heard, Draft((), model="r"), models=MODELS, at=AT)
+        keep, other = (p.id for p in memory.people())
+        memory.correct("split-at", {"observation": one.id, "at": one.start + (one.end - one.start) * 2 // 3})
+        _longer, second = sorted(o for o in memory.state().who.held if o.startswith(f"{one.id}_"))
+        says = "; the lips of two people move with their speech at 00:0"
+        assert says in memory.correct("merge", {"keep": keep, "others": [other]}, dry_run=True).text
+        check(memory)
+        memory.correct("assign", {"observations": [second], "person": other})
+        assert {p.id for p in memory.people()} == {keep, other}, "the rest may be what the other one says"
+        assert says in memory.correct("merge", {"keep": keep, "others": [other]}, dry_run=True).text
+        check(memory)
+        memory.correct("assign", {"observations": [second], "new": "Carl"})
+        carl = memory.state().who.held[second].person
+        assert says not in memory.correct("merge", {"keep": other, "others": [carl]}, dry_run=True).text
+        check(memory)
