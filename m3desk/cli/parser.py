@@ -417,7 +417,7 @@ def _observations(command: Any, actions: Any) -> None:
     p.add_argument("observation")
     p.add_argument("start", metavar="T")
     p.add_argument("end", metavar="T")
-    p = verb("words", "Change the words of an utterance.")
+    p = verb("words", "Change the words of an utterance; the same words confirm those that were not heard clearly.")
     p.add_argument("observation")
     p.add_argument("text")
     p = verb("add-face", "Add a face that was missed: a box in pixels of the frame as displayed.")

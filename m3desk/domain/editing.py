@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from m3desk.domain.clear_speech import is_unclear
 from m3desk.domain.clip import MICROSECOND, Source, clock
 from m3desk.domain.evidence import FaceTrack, Floats, Observation, Utterance, Word
 from m3desk.errors import CorrectionError
@@ -120,14 +121,19 @@ def bounded(old: Utterance, start: int, end: int, *, earliest: int, before: int,
 
 
 def reworded(old: Utterance, text: str) -> Utterance:
-    """Give speech other words. Their times: the old ones where there are as many words, else by their length."""
+    """Give speech other words. Their times: the old ones where there are as many words, else by their length.
+
+    The same words of speech that is not heard clearly are right then.
+    """
     clean = " ".join(text.split())
     if not clean:
         raise CorrectionError("an utterance needs words.", "If it is not speech, set it aside: m3desk people set-aside OBS.")
     if len(clean) > LONGEST_TEXT:
         raise CorrectionError(f"that is too long for one utterance ({len(clean)} characters).", f"Use at most {LONGEST_TEXT:,}.")
-    if clean == old.text:
-        raise CorrectionError(f"{old.id} says that already.")
+    if clean == " ".join(old.text.split()):
+        if not is_unclear(old):
+            raise CorrectionError(f"{old.id} says that already.")
+        return replace(old, confidence=1.0, replaces=old.id)
     said = clean.split()
     same = len(said) == len(old.words)
     words = tuple(replace(w, text=t) for w, t in zip(old.words, said, strict=True)) if same else spread(said, old.start, old.end)

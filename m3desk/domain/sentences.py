@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from m3desk.domain.clear_speech import unmarked
 from m3desk.domain.correction import Step
 from m3desk.domain.fold import identities
 from m3desk.domain.identities import Equivalence, Identities
@@ -73,12 +74,16 @@ def fold(log: Log) -> State:
 
 @dataclass(slots=True)
 class Changes:
-    """The effects of the steps in force on sentences: `active`: their numbers; `edited`: sentence → its last edit."""
+    """The effects of the steps in force on sentences: `active`: their numbers; `edited`: sentence → its last edit.
+
+    `plain`: sentences whose quotes were confirmed, so that they no longer say that these were not heard clearly.
+    """
 
     active: set[int] = field(default_factory=set)
     edited: dict[str, Step] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
     pinned: dict[str, bool] = field(default_factory=dict)
+    plain: set[str] = field(default_factory=set)
 
 
 def changes_of(steps: list[Step]) -> Changes:
@@ -91,6 +96,8 @@ def changes_of(steps: list[Step]) -> Changes:
             changes.deleted.add(step.args["memory"])
         elif step.kind == "choose":  # another writer's sentences, which carry this step, are in the place of these
             changes.deleted |= {*step.args.get("hidden", ())}
+        elif step.kind == "words":
+            changes.plain |= {*step.args.get("plain", ())}
         elif step.kind == "pin":
             changes.pinned[step.args["memory"]] = bool(step.args.get("pinned", True))
     return changes
@@ -115,12 +122,20 @@ def spans_of(rows: Iterable[Any]) -> tuple[Span, ...]:
     return tuple(Span(int(s), int(e), tuple(o)) for s, e, o in rows)
 
 
+def moved(spans: Iterable[Span], at: int, by: int) -> tuple[Span, ...]:
+    """Return spans, those from a code point on moved by so many."""
+    return tuple(replace(s, start=s.start + by, end=s.end + by) if s.start >= at else s for s in spans)
+
+
 def sentence(told: SentenceRow, log: Log, who: Identities, changes: Changes) -> NodeNow:
     """Return the present form of a sentence, before it is weighted."""
     text, spans, embedded, citations = told.text, told.spans, told.id, told.citations
     if (edit := changes.edited.get(told.id)) is not None:
         text, spans, embedded = edit.args["text"], spans_of(edit.args["spans"]), f"{told.id}@{edit.step}"
         citations = tuple(dict.fromkeys((*citations, *(o for s in spans for o in s.observations))))
+    elif told.id in changes.plain:
+        text, at, shorter = unmarked(text)
+        spans = moved(spans, at, -shorter)
     stale = bool(who.evidence.reworded) and told.id not in changes.edited and any(who.evidence.was_reworded(o) for o in citations)
     superseded = who.evidence.successors
     if superseded and any(o in superseded for many in (citations, *(s.observations for s in spans)) for o in many):

@@ -149,6 +149,7 @@ ARGS: Mapping[str, Any] = {
     "face": OwnerId,
     "voice": OwnerId, "ignored": Boolean, "memory": TextId, "text": Text, "clip": ClipId | None,
     "spans": list_of(tuple_of(Count, Count, _Observations)), "pinned": Boolean, "made": _Observations, "reworded": _Observations,
+    "plain": list_of(TextId),
     "at": Time, "told": list_of(TextId), "hidden": list_of(TextId), "writer": Text,
     "start": Time, "end": Time, "box": Box, "files": list_of(Text), "known": Boolean, "notes": list_of(Text), "step": Order,
     "also": list_of(Order), "leaves": list_of(Order), "n": Count, "key": list_of(Key), "bookmark": Key,

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from m3desk.domain.changed import Edge
+from m3desk.domain.clear_speech import unmarked
 from m3desk.domain.clip import Clip, Source
 from m3desk.domain.correction import Step
 from m3desk.domain.evidence import Floats, ObjectSeen, Perceived, TextOnScreen
@@ -299,9 +300,17 @@ def _sentence(row: Iterable[Any], entities: Sequence[str]) -> StoredSentence:
         start=start or 0, end=end or 0, weight=weight, people=_ids(people_),
         citations=tuple(_list(citations)), spans=tuple(Span(s, e, tuple(o)) for s, e, o in _list(spans)),
         topic=topic, valid_until=valid_until, pinned=bool(pinned), stale=bool(stale),
-        quoted=tuple((a, b) for a, b in _list(quoted or "[]")) if text == content else (), event=event,
+        quoted=_quoted(text, content, _list(quoted or "[]")), event=event,
         model=model or "", language=language or "en", entities=tuple(entities),
     )  # fmt: skip
+
+
+def _quoted(text: str, content: str, quoted: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Return where a sentence quotes, from where it did as it was written; () for one that was edited."""
+    if text == content or not quoted:
+        return tuple((a, b) for a, b in quoted)
+    plain, at, shorter = unmarked(content)
+    return tuple((a - shorter, b - shorter) if a >= at else (a, b) for a, b in quoted) if text == plain else ()
 
 
 def memories(

@@ -12,11 +12,14 @@ from typing import Any
 import pytest
 
 from m3desk import cli
+from m3desk.domain.clear_speech import is_unclear
 from m3desk.domain.correction import Effect
+from m3desk.errors import CorrectionError
 from m3desk.interop import exports
 from m3desk.store.memory import Memory
 from m3desk.store.reader import Reader
 from tests.store.invented import clips, remember, source
+from tests.store.random_corrections import check
 
 
 @pytest.fixture(scope="module")
@@ -184,6 +187,62 @@ def test_a_quote_that_was_not_heard_clearly_is_clear_with_the_corrected_words(pl
         memory.correct("rewrite", {"memory": quote.id})
         now = memory.sentence(quote.id)
         assert now.text == f"someone says: “{before}We think of tea, he said.”" and now.people == quote.people
+
+
+@pytest.fixture
+def unclear(place: str) -> str:
+    """The memory, where s1.c0.u0 was not heard clearly, as its sentence says; return that sentence's id."""
+    with closing(sqlite3.connect(Path(place) / "memory.sqlite")) as db, db:
+        db.execute("UPDATE utterance SET confidence = 0.5 WHERE id = 's1.c0.u0'")
+        (id_,) = (r[0] for r in db.execute("SELECT node FROM citation WHERE observation = 's1.c0.u0' AND node LIKE 'episodic%'"))
+        (text,) = db.execute("SELECT content FROM node WHERE id = ?", (id_,)).fetchone()
+        marked = text.replace("says: “", "says something like: “")
+        quoted = json.dumps([[marked.index("“") + 1, len(marked) - 1]])
+        db.execute("UPDATE node SET content = ?, quoted = ? WHERE id = ?", (marked, quoted, id_))
+        for column in ("text", "shown", "tagged"):
+            db.execute(f"UPDATE now_node SET {column} = replace({column}, 'says: “', 'says something like: “') WHERE id = ?", (id_,))
+    return str(id_)
+
+
+def test_words_that_were_not_heard_clearly_are_confirmed_by_the_same_words(
+    place: str, unclear: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Memory.open(place) as memory:
+        (said,) = [s.utterance for s in memory.speech("s1") if s.utterance.id == "s1.c0.u0"]
+        before = memory.sentence(unclear)
+    assert is_unclear(said) and "something like" in before.text and before.quoted
+    assert cli.main(["observations", "words", "s1.c0.u0", f" {said.text}  ", "-m", place]) == 0
+    assert "confirms the words of the utterance at 00:01" in capsys.readouterr().out
+    with Memory.open(place, write=True) as memory:
+        (now,) = [s.utterance for s in memory.speech("s1") if s.utterance.replaces == "s1.c0.u0"]
+        assert (now.text, now.words, now.confidence) == (said.text, said.words, 1.0)
+        sentence = memory.sentence(unclear)
+        assert sentence.text == before.text.replace(" something like", "") and not sentence.stale and sentence.people == before.people
+        assert [sentence.text[a:b] for a, b in sentence.quoted] == [before.text[a:b] for a, b in before.quoted]
+        assert [o.unclear for o in memory.observed([now.id])] == [False]
+        with pytest.raises(CorrectionError, match="says that already"):
+            memory.correct("words", {"observation": now.id, "text": said.text})
+        check(memory)
+        memory.undo()
+        assert memory.sentence(unclear) == before
+        check(memory)
+    assert cli.main(["check", "-m", place]) == 0
+
+
+def test_a_quote_of_two_unclear_utterances_is_plain_once_both_are_confirmed(place: str, unclear: str) -> None:
+    with closing(sqlite3.connect(Path(place) / "memory.sqlite")) as db, db:
+        db.execute("UPDATE utterance SET confidence = 0.5 WHERE id = 's1.c0.u1'")
+        db.execute("INSERT INTO citation VALUES (?, 99, 's1.c0.u1')", (unclear,))
+    with Memory.open(place, write=True) as memory:
+        said = {s.utterance.id: s.utterance.text for s in memory.speech("s1")}
+        for id_, marked in (("s1.c0.u0", True), ("s1.c0.u1", False)):
+            memory.correct("words", {"observation": id_, "text": said[id_]})
+            assert ("something like" in memory.sentence(unclear).text) == marked
+        memory.undo()
+        assert "something like" in memory.sentence(unclear).text
+        memory.correct("words", {"observation": "s1.c0.u1", "text": "Nobody said anything else."})
+        memory.correct("rewrite", {"memory": unclear})
+        assert "something like" not in memory.sentence(unclear).text
 
 
 def test_a_correction_that_a_re_run_has_no_place_for_is_listed_as_waiting(place: str, capsys: pytest.CaptureFixture[str]) -> None:

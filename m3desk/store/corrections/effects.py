@@ -217,6 +217,8 @@ def _observed(before: State, after: State, kind: str, args: Args, things: str) -
             return f"splits {things} in two at {clock(args['at'])}"
         case "bounds":
             return f"lets {things} last from {args['start'] / 1e6:.2f} to {args['end'] / 1e6:.2f} s"
+        case "words" if "reworded" not in args:
+            return f"confirms the words of {things}"
         case "words":
             words = args["text"] if len(args["text"]) <= QUOTED else args["text"][: QUOTED - 1] + "…"
             return f"corrects the words of {things} to “{words}”"

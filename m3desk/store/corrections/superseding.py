@@ -2,7 +2,8 @@
 
     split-at  observation, at (microseconds)             = observations [old], made [2 ids], reworded [old] where a quote is affected
     bounds    observation, start, end                    = observations [old], made [id]
-    words     observation, text                          = observations [old], made [id], reworded [old]
+    words     observation, text                          = observations [old], made [id], reworded [old]; where the words are as they were
+                                                           (they are right) plain [memories that quote nothing unclear any more]
     add-face  clip, at, x, y, width, height (or box)     = made [id], cannot-links with who is in view beside it
     rewrite   memory (that quotes what is no longer said) = an edit
     enroll    name                                       = person, bindings, nodes, made, files
@@ -29,8 +30,7 @@ from m3desk.domain.evidence import FaceTrack, Observation, TimedBox, Utterance
 from m3desk.domain.geometry import iou
 from m3desk.domain.identity import Candidate, match
 from m3desk.domain.ids import face_id, made_id
-from m3desk.domain.memory import Span
-from m3desk.domain.sentences import State
+from m3desk.domain.sentences import State, moved
 from m3desk.errors import CorrectionError
 from m3desk.store import reading, rows
 from m3desk.store.corrections.resolving import Args, Context
@@ -113,7 +113,15 @@ def _words(context: Context, args: Args) -> Args:
         raise CorrectionError("the words are missing.", "For example: m3desk observations words s1.c0.u1 'What was said.'")
     new = editing.reworded(old, args["text"])
     made = put(context.db, old, [new], context.step, context.sequence)
-    return {"observations": [old.id], "text": new.text, "made": made, "reworded": [old.id]}
+    kept: Args = {"observations": [old.id], "text": new.text, "made": made}
+    return kept | ({"reworded": [old.id]} if new.text != old.text else {"plain": _plain_with(context, old)})
+
+
+def _plain_with(context: Context, confirmed: Utterance) -> list[str]:
+    """Return the sentences that say that their quote was not heard clearly, and quote nothing unclear but one utterance."""
+    ids = [r[0] for r in context.db.execute("SELECT id FROM node WHERE clip = ? ORDER BY number", (confirmed.clip,))]
+    told = [n for id_ in ids if (n := context.state.nodes.get(id_)) is not None and confirmed.id in n.citations and unmarked(n.text)[2]]
+    return [n.id for n in told if {now.id for _, now in _quoted(context, n.id) if is_unclear(now)} == {confirmed.id}]
 
 
 def put(db: DB, old: Observation, parts: Sequence[Observation], step: int, sequence: int, *, same_vectors: bool = True) -> list[str]:
@@ -296,26 +304,21 @@ def _rewrite(context: Context, args: Args) -> Args:
     """
     id_ = context.memory(args)
     node = context.state.nodes[id_]
-    text, spans = node.text, list(node.spans)
+    text, spans = node.text, node.spans
     said = _quoted(context, id_)
     for old, now in ((old.text, now.text) for old, now in said if old.text != now.text and old.text):
         if (at := text.find(old)) < 0:
             continue
         text = text[:at] + now + text[at + len(old) :]
-        spans = _moved(spans, at + len(old), len(now) - len(old))
-        spans = [s for s in spans if s.end <= at or s.start >= at + len(now)]
-    if text != node.text and not any(is_unclear(now) for _, now in said):
+        spans = moved(spans, at + len(old), len(now) - len(old))
+        spans = tuple(s for s in spans if s.end <= at or s.start >= at + len(now))
+    if said and not any(is_unclear(now) for _, now in said):
         text, at, shorter = unmarked(text)
-        spans = _moved(spans, at, -shorter)
+        spans = moved(spans, at, -shorter)
     if text == node.text:
         hint = "See it in its place: m3desk memories edit, or delete."
         raise CorrectionError(f"{id_} quotes nothing that was corrected." if not node.stale else f"{id_} can't be rewritten by rule.", hint)
     return {"memory": id_, "text": text, "spans": [[s.start, s.end, list(s.observations)] for s in spans], "as": "edit"}
-
-
-def _moved(spans: Sequence[Span], at: int, by: int) -> list[Span]:
-    """Return spans, those from a code point on moved by so many."""
-    return [replace(s, start=s.start + by, end=s.end + by) if s.start >= at else s for s in spans]
 
 
 def _quoted(context: Context, id_: str) -> list[tuple[Utterance, Utterance]]:
