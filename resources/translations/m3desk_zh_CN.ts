@@ -3839,8 +3839,12 @@
             <translation>在检查器中显示</translation>
         </message>
         <message>
-            <source>Heard unclearly: these words may be wrong. F2 corrects them.</source>
-            <translation>没有听清：这些文字可能有误。按 F2 更正。</translation>
+            <source>Heard unclearly: these words may be wrong. F2 corrects them, the menu confirms them.</source>
+            <translation>没有听清：这些文字可能有误。按 F2 更正，或在菜单中确认。</translation>
+        </message>
+        <message>
+            <source>These words are right</source>
+            <translation>这些文字正确</translation>
         </message>
         <message>
             <source>Correct the words…</source>
@@ -4522,6 +4526,10 @@
         <message>
             <source>Set the time of %1 to %2–%3 s</source>
             <translation>已将 %1 的时间设为 %2–%3 秒</translation>
+        </message>
+        <message>
+            <source>Confirmed the words of %1</source>
+            <translation>已确认 %1 的文字</translation>
         </message>
         <message>
             <source>Corrected the words of %1 to “%2”</source>

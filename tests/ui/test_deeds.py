@@ -42,6 +42,10 @@ def chinese(qapp: QApplication) -> Iterator[None]:
         ("merges Person 3, Person 4 into Ann (2 faces are reassigned)", "Merged Person 3 and Person 4 into Ann (2 faces reassigned)"),
         ("takes back step 1 (1 memory reads differently)", "Taken back: Named Person 1 “Ann” (1 memory read differently)"),
         ("takes back step 9; step 1 rested on it", "Taken back: a correction; it was the basis of: Named Person 1 “Ann”"),
+        (
+            "confirms the words of the utterance at 00:01 (1 memory reads differently)",
+            "Confirmed the words of the utterance at 00:01 (1 memory read differently)",
+        ),
         ("says that the face at 00:33 are not Ann", "Noted that the face at 00:33 is not Ann"),
         ("says that 1 face and 3 utterances are not Ann", "Noted that 1 face and 3 utterances are not Ann"),
         (

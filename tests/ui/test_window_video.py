@@ -412,6 +412,24 @@ def test_the_words_of_a_line_are_corrected_by_keyboard_and_menu(hub, qtbot, monk
     assert hub.desk.called("correct")[-1][0][1]["observation"] == view.lines.rows[1].utterance.id
 
 
+def test_words_that_were_not_heard_clearly_are_confirmed_in_the_menu_and_others_need_not_be(hub, world, qtbot):
+    heard = world.speech[1]
+    world.speech[1] = replace(heard, utterance=replace(heard.utterance, confidence=0.5))
+    hub.open(FakeDesk(world), "/unclear")
+    view = TranscriptView(hub)
+    qtbot.addWidget(view)
+    view.show()
+    hub.selection.watching.emit("s1", 0)
+    qtbot.waitUntil(lambda: view.lines.rowCount() == 20, timeout=30_000)
+    for row, unclear in ((0, False), (1, True)):
+        view._menu(view.list.visualRect(view.lines.index(row)).center())
+        (right,) = [a for a in view.findChildren(QMenu)[-1].actions() if a.text() == "These words are right"]
+        assert right.isEnabled() == unclear
+    right.trigger()
+    said = heard.utterance
+    assert [args for args, _ in hub.desk.called("correct")] == [("words", {"observation": said.id, "text": said.text})]
+
+
 def test_on_the_way_to_a_distant_picture_its_share_is_shown_and_space_stops_there(hub, qtbot, monkeypatch):
     view = VideoView(hub, make_player=FakePlayer)
     qtbot.addWidget(view)

@@ -168,6 +168,7 @@ def _deed(line: str, steps: Steps) -> str:
          lambda m: _taken_back(m, steps)),
         (rf"splits ({_THINGS}) in two at ([\d:]+)", lambda m: tr("Split %1 in two at %2", things(m[1]), m[2])),
         (rf"lets ({_THINGS}) last from ([\d.]+) to ([\d.]+) s", lambda m: tr("Set the time of %1 to %2–%3 s", things(m[1]), m[2], m[3])),
+        (rf"confirms the words of ({_THINGS})", lambda m: tr("Confirmed the words of %1", things(m[1]))),
         (rf"corrects the words of ({_THINGS}) to “(.*)”", lambda m: tr("Corrected the words of %1 to “%2”", things(m[1]), m[2])),
         (r"adds a face at ([\d:]+), recognized as (.+)", lambda m: tr("Added a face at %1, recognized as %2", m[1], p(m[2]))),
         (r"adds a face at ([\d:]+)", lambda m: tr("Added a face at %1", m[1])),

@@ -324,7 +324,7 @@ class TranscriptView(QWidget):
     def retheme(self) -> None:
         self.follow.setIcon(theme.icon("mdi6.arrow-collapse-down"))
         self.mend.setText(self.tr("Correct the words…"))
-        self.lines.unclear = self.tr("Heard unclearly: these words may be wrong. F2 corrects them.")
+        self.lines.unclear = self.tr("Heard unclearly: these words may be wrong. F2 corrects them, the menu confirms them.")
         self.list.forget()
 
     def focus_find(self) -> None:
@@ -460,6 +460,7 @@ class TranscriptView(QWidget):
         menu = QMenu(self)
         menu.addAction(self.tr("Play from here"), lambda: self._play(row))
         menu.addAction(self.mend)
+        menu.addAction(self.tr("These words are right"), lambda: self._confirm(row)).setEnabled(is_unclear(row.utterance))
         menu.addAction(self.tr("This is…"), lambda: self.name_speaker(row, where))
         menu.addAction(self.tr("Not speech"), lambda: self._hub.correct("set-aside", {"observations": [row.utterance.id]}))
         menu.addAction(self.tr("Show in the inspector"), lambda: self._inspect(row))
@@ -471,10 +472,14 @@ class TranscriptView(QWidget):
             self.correct_words(index.data(ROW))
 
     def correct_words(self, row: SpeechRow) -> None:
-        """Ask what was really said; the sentences that quote it are changed, too."""
+        """Ask what was really said; sentences that quote the old words are marked as stale."""
         said = plain.edited(self, self.tr("Correct the words"), self.tr("What was said?"), row.utterance.text)
         if said is not None:
             self._hub.correct("words", {"observation": row.utterance.id, "text": said})
+
+    def _confirm(self, row: SpeechRow) -> None:
+        """Say that words that were not heard clearly are right: the same words again."""
+        self._hub.correct("words", {"observation": row.utterance.id, "text": row.utterance.text})
 
     def _inspect(self, row: SpeechRow) -> None:
         self._hub.selection.select("observation", row.utterance.id)
