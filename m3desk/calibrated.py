@@ -46,6 +46,12 @@ class Measured:
     material: Mapping[str, float]
     at: str
 
+    def summary(self) -> dict[str, Any]:
+        """Return what is told of it: its model and kind, `accept`, when and beside which model it was measured, and the counts."""
+        return {
+            "model": self.model, "kind": self.kind, "accept": self.rule.accept, "reference": self.reference, "at": self.at, **self.material
+        }  # fmt: skip
+
     def document(self) -> dict[str, Any]:
         """Return what its file holds."""
         values = asdict(replace(self.rule, space=None, evidence=None, across=None))

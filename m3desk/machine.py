@@ -54,10 +54,7 @@ def doctor() -> dict[str, Any]:
         "cameras": [d.name for d in found if d.kind == "camera"],
         "microphones": [d.name for d in found if d.kind == "microphone"],
         "display": display_problem() or True,
-        "calibrations": [
-            {"model": m.model, "kind": m.kind, "accept": m.rule.accept, "reference": m.reference, "at": m.at, **m.material}
-            for m in calibrated.all_own()
-        ],
+        "calibrations": [m.summary() for m in calibrated.all_own()],
     }
 
 

