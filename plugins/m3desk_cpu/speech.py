@@ -40,6 +40,34 @@ the same processor time.
 PREPENDED, APPENDED = "\"'“¿([{-", "\"'.。,，!！?？:：”)]}、"
 
 
+WAITING = "OMP_WAIT_POLICY"
+"""What a thread of CTranslate2 does while it waits for the others: `passive`, it sleeps; unset, it spins for a while. Pictures and sound
+are perceived at the same time, so there are more busy threads than cores, and a core that one spins on is missed elsewhere: memorizing
+8 s of video took 17 to 26 core-seconds with spinning and 13 to 14 without (three runs of each in turn, on two cores that others used too).
+Whisper by itself takes the same either way.
+"""
+
+
+def _library() -> Any:
+    """Import faster-whisper; return its class of models. Raises BackendMissing.
+
+    GNU's OpenMP, of which CTranslate2's wheel for Linux has a copy of its own, reads `WAITING` only while it is loaded. It is set for that
+    long and no longer: llama.cpp and model processes have their own OpenMP, to which this does not apply. A setting of the user's stays.
+    """
+    ours = WAITING not in os.environ
+    if ours:
+        os.environ[WAITING] = "passive"
+    try:
+        from faster_whisper import WhisperModel
+    except ImportError as e:
+        raise BackendMissing("faster-whisper is not installed.", "Install it: pip install faster-whisper==1.2.1") from e
+    finally:
+        if ours:
+            os.environ.pop(WAITING, None)
+    privacy.switch_off()  # faster-whisper has imported ONNX Runtime
+    return WhisperModel
+
+
 class Whisper:
     """Transcribes speech in 99 languages: Whisper base, int8, beam 5, temperature 0, no state between windows."""
 
@@ -53,13 +81,9 @@ class Whisper:
             raise ModelMissing(
                 f"The weights of {self.name} are not complete in {folder}: no {', '.join(missing)}.", "Download them: m3desk models pull"
             )
+        whisper_model = _library()
         try:
-            from faster_whisper import WhisperModel
-        except ImportError as e:
-            raise BackendMissing("faster-whisper is not installed.", "Install it: pip install faster-whisper==1.2.1") from e
-        privacy.switch_off()  # faster-whisper has imported ONNX Runtime
-        try:
-            self._model: Any = WhisperModel(
+            self._model: Any = whisper_model(
                 str(folder), device="cpu", compute_type="int8", cpu_threads=threads, num_workers=1, local_files_only=True
             )
         except Exception as e:

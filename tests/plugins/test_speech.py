@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -74,6 +75,17 @@ def test_sounds_of_many_lengths_take_no_memory_for_ever(whisper: Whisper, weight
     folder = str(weights / "whisper-base")
     told = subprocess.run([sys.executable, "-c", growth.format(folder)], capture_output=True, text=True, check=True).stdout
     assert float(told) < 15
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="GNU's OpenMP")
+@pytest.mark.parametrize(("users", "waiting"), [(None, "PASSIVE"), ("active", "ACTIVE")])
+def test_its_threads_sleep_while_they_wait_unless_the_user_says_otherwise(users: str | None, waiting: str) -> None:
+    code = "import os, m3desk_cpu.speech as s; s._library(); print(os.environ.get('OMP_WAIT_POLICY'))"
+    env = {k: v for k, v in os.environ.items() if k != "OMP_WAIT_POLICY"} | ({"OMP_WAIT_POLICY": users} if users else {})
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env | {"OMP_DISPLAY_ENV": "true"}, check=True)
+    assert f"OMP_WAIT_POLICY = '{waiting}'" in done.stderr  # what OpenMP read as it was loaded
+    assert done.stdout.strip() == str(users), "the variable is as it was before"
 
 
 def test_circling_measures_repetition() -> None:
