@@ -7,6 +7,7 @@ import hashlib
 import http.server
 import io
 import random
+import shutil
 import ssl
 import tarfile
 import threading
@@ -99,6 +100,7 @@ def listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Site) -> Calla
     resources = tmp_path / "resources"
     (resources / "models").mkdir(parents=True)
     (resources / "models" / "ship.onnx").write_bytes(b"shipped")
+    shutil.copy(paths.resources() / "profiles.toml", resources)  # the parser of commands reads it, once a process
     monkeypatch.setattr(paths, "resources", lambda: resources)
     monkeypatch.setenv("M3DESK_MODELS", str(tmp_path / "models 家"))
     monkeypatch.setenv("PIP_INDEX_URL", f"{site.url}/simple")
