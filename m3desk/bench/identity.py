@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from m3desk.bench.identity_material import Workshop, boxes, joined, webrtc_on_the_reel
-from m3desk.bench.material import data, output, timed
+from m3desk.bench.material import data, output, ran
 from m3desk.domain.geometry import overlap
 from m3desk.errors import UsageError
 from m3desk.evaluation.grouping import LabelledObservation, pairwise
@@ -211,7 +211,7 @@ def librispeech(work: Workshop) -> dict[str, Any]:
 def _heard(work: Workshop, memory: Path, source: str | None = None) -> tuple[TrueTurn, ...]:
     """Return who speaks when, as the memory exports it ("unknown": given to nobody)."""
     path = work.folder / f"{memory.stem}{source or ''}.heard.rttm"
-    timed(["export", "-m", str(memory), "-o", str(path), "-q", "--force", *(["--source", source] if source else [])])
+    ran("export", "-m", str(memory), "-o", str(path), "-q", "--force", *(["--source", source] if source else []))
     return read_truth(path).turns if path.stat().st_size else ()
 
 
@@ -273,7 +273,7 @@ def katie_steve(work: Workshop) -> dict[str, Any]:
     memory = work.folder / "katie_steve.m3desk"
     if not (memory / "memory.sqlite").is_file():
         for name in ("Katie", "Steve"):
-            timed(["people", "enroll", name, str(folder / f"enroll_{name.lower()}.wav"), "-m", str(memory), "-q"])
+            ran("people", "enroll", name, str(folder / f"enroll_{name.lower()}.wav"), "-m", str(memory), "-q")
     memory = work.memory("katie_steve", folder / "katiesteve.wav", folder / "katiesteve_mono.wav")
     spoken: dict[str, dict[str, float]] = {}
     for s in output("sources", "list", "-m", str(memory)):

@@ -17,7 +17,7 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-from m3desk.bench.material import data, output, timed
+from m3desk.bench.material import data, output, ran
 from m3desk.media.streams import open_media
 
 RATE = 16_000
@@ -71,7 +71,7 @@ class Workshop:
         """Return the memory of these files, made unless it is there whole; with semantic memories only if asked."""
         memory = self.folder / f"{name}.m3desk"
         if memory not in self._made and not self._whole(memory, sources):
-            timed(["memorize", *map(str, sources), "-m", str(memory), "-q", *([] if semantic else ["--no-semantic"])])
+            ran("memorize", *map(str, sources), "-m", str(memory), "-q", *([] if semantic else ["--no-semantic"]))
         self._made.add(memory)  # a look costs a run of the program, and most rows share their memories
         return memory
 

@@ -40,12 +40,17 @@ def command(*args: str) -> list[str]:
     return [sys.executable, "-m", "m3desk", *args]
 
 
-def output(*args: str, env: dict[str, str] | None = None) -> Any:
-    """Run a command with `--json` and return its document. Raises RunFailed with its error line."""
-    done = subprocess.run(command(*args, "--json"), capture_output=True, text=True, env={**os.environ, **(env or {})}, check=False)
+def ran(*args: str, env: dict[str, str] | None = None) -> str:
+    """Run a command and return its stdout; unlike `timed`, look at nothing meanwhile. Raises RunFailed with its error line."""
+    done = subprocess.run(command(*args), capture_output=True, text=True, env={**os.environ, **(env or {})}, check=False)
     if done.returncode != 0:
         raise RunFailed(f"m3desk {' '.join(args[:2])}", done.returncode, done.stderr)
-    return json.loads(done.stdout)
+    return done.stdout
+
+
+def output(*args: str, env: dict[str, str] | None = None) -> Any:
+    """Run a command with `--json` and return its document. Raises RunFailed with its error line."""
+    return json.loads(ran(*args, "--json", env=env))
 
 
 def tree_pss(pid: int) -> int:

@@ -42,7 +42,7 @@ def test_joined_utterances_lie_where_the_truth_says(tmp_path: Path) -> None:
 def test_a_memory_is_made_once_and_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[str] = []
 
-    def memorized(args: list[str]) -> None:
+    def memorized(*args: str) -> None:
         runs.append(args[0])
         memory = Path(args[args.index("-m") + 1])
         memory.mkdir()
@@ -52,7 +52,7 @@ def test_a_memory_is_made_once_and_looked_at_once(tmp_path: Path, monkeypatch: p
         runs.append(args[0])
         return [{"uri": "/films/a.mp4", "state": "done"}]
 
-    monkeypatch.setattr(identity_material, "timed", memorized)
+    monkeypatch.setattr(identity_material, "ran", memorized)
     monkeypatch.setattr(identity_material, "output", listed)
     for _ in range(2):  # the second run finds what the first one kept
         with Workshop(tmp_path / "kept") as work:
