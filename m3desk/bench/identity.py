@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from m3desk.app import App
 from m3desk.bench.identity_material import Workshop, boxes, joined, webrtc_on_the_reel
 from m3desk.bench.material import data, output, ran
 from m3desk.domain.geometry import overlap
 from m3desk.errors import UsageError
 from m3desk.evaluation.grouping import LabelledObservation, pairwise
 from m3desk.evaluation.truth import TrueTurn, read_truth
+from m3desk.samples.given import NoFace
 
 Row = Callable[[Workshop], dict[str, Any]]
 Goal = tuple[str, float | None, str, float]
@@ -161,8 +163,9 @@ def photos(work: Workshop) -> dict[str, Any]:
         memory = work.memory(path.parent.name, path)
         report = work.report(memory, boxes(work, path.name))
         names = {q: p["true"] for p in report["people"] for q in p["people"]}
-        for photo, shown in sorted(labels.items()):
-            rows.append({"video": path.parent.name, "photo": photo, **_asked(memory, data("faces", *photo.split("/")), names, shown)})
+        with App(memory, write=False) as app:  # as the command `search nodes --image` does, but the models are opened once
+            for photo, shown in sorted(labels.items()):
+                rows.append({"video": path.parent.name, "photo": photo, **_asked(app, data("faces", *photo.split("/")), names, shown)})
     there = [r for r in rows if r["there"]]
     big = [r for r in there if r["video"] == "obama" and "partial" not in r["photo"]]
     goals: list[Goal] = [
@@ -173,15 +176,13 @@ def photos(work: Workshop) -> dict[str, Any]:
     "missed": [f"{r['video']}: {r['photo']}" for r in there if not r["first"]], "rows": rows}  # fmt: skip
 
 
-def _asked(memory: Path, photo: Path, names: dict[str, str], shown: list[str]) -> dict[str, Any]:
+def _asked(app: App, photo: Path, names: dict[str, str], shown: list[str]) -> dict[str, Any]:
     there = sorted(set(shown) & set(names.values()))
     try:
-        found = output("search", "nodes", "--image", str(photo), "-m", str(memory))
-    except RuntimeError as error:
-        if "no face" not in str(error):
-            raise
+        found = app.answering.search_image(photo)
+    except NoFace:
         return {"there": there, "first": False, "strangers": [], "found": [], "note": "no face seen in the photo"}
-    people = [(names.get(q, q), round(f["score"], 3)) for f in found for q in f["people"][:1]]
+    people = [(names.get(q, q), round(f.score, 3)) for f in found for q in f.people[:1]]
     strangers = [who for who, _ in people if who not in shown]
     return {"there": there, "first": bool(people) and people[0][0] in there, "strangers": strangers, "found": people}
 

@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from m3desk.app import App
+from m3desk.ports import FoundNode
+from m3desk.samples.given import NoFace
+
 sys.path.insert(0, str(Path(__file__).parent))
 from made import shipped_models
 from test_resuming import run
@@ -20,6 +24,14 @@ def obama(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = run("memorize", video, "-m", folder / "o.m3desk", "--no-semantic", "-q", config=shipped_models(folder))
     assert done.returncode == 0, done.stderr
     return folder / "o.m3desk"
+
+
+PHOTOS = {"obama": "obama", "biden": "biden", "rose_leslie": "img1"}
+
+
+def line(found: FoundNode) -> list[str]:
+    """Return how a line of the command begins: the score and the node."""
+    return [f"{found.score:.2f}", found.id]
 
 
 def found(memory: Path, photo: Path) -> list[str]:
@@ -36,6 +48,12 @@ def test_a_photo_finds_its_person_and_strangers_find_nobody(obama: Path, shared_
     assert len(one) == len(other) == 1
     assert one[0].split()[1] != other[0].split()[1], "two people, two nodes"
     assert found(obama, photos / "rose_leslie" / "img1.jpg") == ["Nothing found."]
+    # `m3desk bench identity` asks this way, in one process.
+    with App(obama, write=False) as app:
+        asked = {who: app.answering.search_image(photos / who / f"{name}.jpg") for who, name in PHOTOS.items()}
+    assert {who: [line(f) for f in nodes] for who, nodes in asked.items()} == {
+        "obama": [one[0].split()[:2]], "biden": [other[0].split()[:2]], "rose_leslie": []
+    }  # fmt: skip
 
 
 @pytest.mark.data
@@ -47,3 +65,5 @@ def test_a_picture_without_a_face_says_so(obama: Path, tmp_path: Path):
     done = run("search", "nodes", "-m", obama, "--image", tmp_path / "grey.png")
     assert done.returncode == 1
     assert "no face" in done.stderr
+    with App(obama, write=False) as app, pytest.raises(NoFace):
+        app.answering.search_image(tmp_path / "grey.png")
