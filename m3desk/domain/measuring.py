@@ -26,6 +26,10 @@ material (`speech2`), and an early run on it is why the map beyond the data (`Mo
 LEAST_RATIO = 0.01
 """Least ratio of the spreads of two models' similarities: leads are rounded to .0001, so that less leaves none of them."""
 
+REFERENCE_STEEP = 0.68 * STEEP
+"""Log-likelihood ratio per unit of cosine of the voice model that is compared with. Its cosines of strangers vary by .136, those of the
+rectified CAM++ that STEEP was chosen for by .092 (`tests/perception/calibrate_voices.py`, means of pieces of two recordings)."""
+
 TAIL = 20
 """Pairs that must lie above a quantile for it to be taken from them."""
 
@@ -98,7 +102,7 @@ def moved(rule: Calibration, type_: ObservationType, clusters: Pairs, nodes: Pai
         changed["doubt"] = (round(by_node.level(rule.doubt[0]), 3), round(rule.doubt[1] * by_node.ratio, 4))
     if not 0 < changed["accept"] < 1:
         raise ValueError("its similarities leave no room for a threshold")
-    steep = STEEP / by_node.ratio
+    steep = REFERENCE_STEEP / by_node.ratio
     evidence = Evidence((round(-steep * changed["equal_odds"], 3), round(steep, 3), 0.0, 0.0, 0.0, 0.0)) if type_ == "voice" else None
     return replace(rule, **changed, measured=True, evidence=evidence, within=None, across=None, space=None)
 

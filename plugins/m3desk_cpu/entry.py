@@ -57,6 +57,12 @@ def campplus(weights: Weights, threads: int) -> Any:
     return CamPlus(weights("campplus"), 1)
 
 
+def campplus_rectified(weights: Weights, threads: int) -> Any:
+    from m3desk_cpu.voices import CamPlusRectified
+
+    return CamPlusRectified(weights("campplus"), 1)
+
+
 def ge2e(weights: Weights, threads: int) -> Any:
     from m3desk_cpu.ge2e import Ge2e
 

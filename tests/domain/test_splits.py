@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from m3desk.domain.calibration import VOICES, Space, calibration
+from m3desk.domain.calibration import RECTIFIED, VOICES, Calibration, Space, calibration
 from m3desk.domain.consolidation import compared, whole
 from m3desk.domain.identity import mean_of, similarity
 from m3desk.domain.linkage import average_linkage
@@ -39,13 +39,16 @@ def test_the_outlier_is_the_one_found_by_comparing_each_with_the_rest(model: str
         assert least_similar(blocks, rule) == (least, each[least])
 
 
-def test_a_short_utterance_that_sounds_less_alike_is_no_other_person_and_a_strangers_is() -> None:
-    rule = replace(VOICES, space=Space(np.zeros(16, np.float32), np.eye(16, dtype=np.float32)))
+@pytest.mark.parametrize(("model", "cosine", "likely"), [(VOICES, 0.41, 1), (RECTIFIED, 0.55, 2)])
+def test_a_short_utterance_that_sounds_less_alike_is_no_other_person_and_a_strangers_is(
+    model: Calibration, cosine: float, likely: float
+) -> None:
+    rule = replace(model, space=Space(np.zeros(16, np.float32), np.eye(16, dtype=np.float32)))
     long, short, stranger = (np.zeros((1, 16), np.float32) for _ in range(3))
-    long[0, 0], short[0, :2], stranger[0, 2] = 1.0, (0.55, 0.835), 1.0
+    long[0, 0], short[0, :2], stranger[0, 2] = 1.0, (cosine, np.sqrt(1 - cosine**2)), 1.0
     assert whole(short, long, rule) < rule.equal_odds, "by similarity alone it would be asked about"
     place, ratio = least_likely([long, short, long], ["s1"] * 3, [4.0, 1.1, 2.5], rule)
-    assert place == 1 and ratio > 2
+    assert place == 1 and ratio > likely
     place, ratio = least_likely([long, short, stranger], ["s1"] * 3, [4.0, 1.1, 2.5], rule)
     assert place == 2 and ratio < -2
 

@@ -136,7 +136,7 @@ def test_a_name_is_asked_about_until_one_is_confirmed() -> None:
 
 
 def test_the_one_utterance_that_is_hardly_like_the_rest_is_asked_about() -> None:
-    base = rows(0.625, 0.95, 0.95)
+    base = rows(0.4, 0.95, 0.95)
     mine = [(f"s1.c{i}.u0", "voice_1", 5) for i in range(4)]
     case = known({"person_1": mine}, {})
     case = replace(case, vectors=dict(zip([o for o, _, _ in mine], (base[1], base[0], base[2], base[3]), strict=True)))

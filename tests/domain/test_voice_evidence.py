@@ -24,7 +24,9 @@ def test_the_order_of_the_two_does_not_matter_and_minutes_count_like_the_longest
 
 
 def test_the_model_that_ships_has_evidence_and_statistics_and_an_unknown_one_neither() -> None:
-    assert calibration("campplus-zh-en-w16", "voice").evidence is EVIDENCE and calibration("campplus-zh-en-w16", "voice").within
+    assert (
+        calibration("campplus-zh-en-linear-w16", "voice").evidence is EVIDENCE and calibration("campplus-zh-en-linear-w16", "voice").within
+    )
     assert calibration("nobody-knows-it", "voice").evidence is None and calibration("nobody-knows-it", "voice").within is None
     for name in ("ecapa-voxceleb", "nobody-knows-it"):
         rule = calibration(name, "voice")

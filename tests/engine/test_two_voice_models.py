@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from m3desk_cpu.ge2e import Ge2e
-from m3desk_cpu.voices import CamPlus
+from m3desk_cpu.voices import CamPlus, CamPlusRectified
 
 from m3desk import backends
 from m3desk.app import App, embedding
@@ -57,6 +57,19 @@ def test_a_memory_is_moved_to_the_second_model_and_back(app: App) -> None:
     with app.reader() as reader:
         assert [b.by for b in reader.bindings("s1.c1.u0")] == [CamPlus.name, Ge2e.name, CamPlus.name]
         assert reader.integrity() == []
+
+
+def test_a_memory_of_the_rectified_vectors_goes_on_with_them_until_it_is_moved(app: App) -> None:
+    app.reembed("campplus-rectified", switch=True)
+    remember(app, [said("low", "high"), said("high", "low", seed=1)])
+    before = speakers(app)
+    assert model_of(app) == CamPlusRectified.name and before["s1.c0.u0"] == before["s1.c1.u1"] != before["s1.c0.u1"]
+    with app.reader() as reader:
+        (one, *_) = reader.galleries("voice", CamPlusRectified.name)
+    assert one.vectors.min() == 0
+    embedded, found = app.reembed("campplus", switch=True)
+    assert embedded == 0, "the profile's vectors were kept beside"
+    assert found.moved == () and model_of(app) == CamPlus.name and speakers(app) == before
 
 
 def test_a_new_clip_is_compared_by_the_memorys_model_alone_whatever_the_profile_says(app: App, monkeypatch: pytest.MonkeyPatch) -> None:

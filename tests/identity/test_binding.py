@@ -185,16 +185,16 @@ def test_a_word_too_short_to_tell_a_voice_stays_open_and_a_voice_is_found_again(
     nothing = np.zeros((0, 192), np.float32)
     assert life.clip(voices=[(nothing, 0.6)]) == [None]
     (first,) = life.clip(voices=[(voice, 5.0)])
-    assert first and life.clip(voices=[(turned(0.8, d=192), 5.0), (turned(0.5, other=5, d=192), 5.0)]) == [first, "voice_2"]
+    assert first and life.clip(voices=[(turned(0.8, d=192), 5.0), (turned(0.3, other=5, d=192), 5.0)]) == [first, "voice_2"]
     (binding,) = life.memory.bindings("s1.c2.u1")
     assert binding.runner_up == first and binding.margin is None
 
 
 def test_who_goes_on_speaking_over_the_border_of_a_clip_needs_less_to_be_the_same(life: Life) -> None:
-    voice, hoarse = turned(1.0, d=192), turned(0.5, d=192)
+    voice, hoarse = turned(1.0, d=192), turned(0.35, d=192)
     assert life.clip(voices=[(voice, 29.8)]) == ["voice_1"]
     assert life.clip(voices=[(hoarse, 2.0)]) == ["voice_1"]
-    (later,) = life.clip(voices=[(turned(0.7, other=7, d=192), 2.0)])  # after a silence nothing says so
+    (later,) = life.clip(voices=[(turned(0.4, other=7, d=192), 2.0)])  # after a silence nothing says so
     assert later != "voice_1"
     (binding,) = life.memory.bindings("s1.c2.u0")
     assert binding.runner_up == "voice_1"

@@ -59,7 +59,7 @@ def test_voices_are_found_by_one_more_sentence_and_strangers_are_nobody(shared_d
     from m3desk.bench.identity_material import read_sound
     from m3desk.paths import resources
 
-    model = CamPlus(resources() / "models" / "campplus_zh_en_w16.onnx", 1)
+    model = CamPlus(resources() / "models" / "campplus_zh_en_linear_w16.onnx", 1)
     rule = calibration(model.name, "voice")
     folders = sorted(f for f in (shared_data / "speech" / "librispeech_speakers").iterdir() if f.name.isdigit())
 

@@ -65,7 +65,7 @@ def opened(threads: int = 2, *, speech: bool = True) -> Models:
     return Models(
         speech_activity=Silero(1),
         speech_segmentation=Segmentation(resources() / "models" / "pyannote_seg3.onnx", 1),
-        voice_vectors=CamPlus(resources() / "models" / "campplus_zh_en_w16.onnx", 1),
+        voice_vectors=CamPlus(resources() / "models" / "campplus_zh_en_linear_w16.onnx", 1),
         speech=Whisper(models_dir() / "whisper-base", threads) if speech else None,
     )
 

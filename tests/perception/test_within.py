@@ -9,29 +9,25 @@ import pytest
 
 from m3desk.domain import calibration as rules
 from m3desk.errors import ModelMissing
+from m3desk.paths import resources
 from m3desk.perception.embedding import within
 
-SHIPPED = "campplus-zh-en-w16"
+SHIPPED = {"campplus-zh-en-linear-w16": rules.VOICES, "campplus-zh-en-w16": rules.RECTIFIED}
 
 
-def test_what_all_voices_share_is_taken_out() -> None:
+@pytest.mark.parametrize("model", SHIPPED)
+def test_what_all_voices_share_is_taken_out(model: str) -> None:
     random = np.random.default_rng(0)
     shared = within(np.eye(192, dtype=np.float32)[:1], "unknown")[0]
     rows = random.standard_normal((4, 192)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    moved = within(rows, SHIPPED)
+    moved = within(rows, model)
     assert moved.shape == rows.shape and moved.dtype == np.float32 and np.allclose(np.linalg.norm(moved, axis=1), 1, atol=1e-5)
     assert np.array_equal(shared, np.eye(192, dtype=np.float32)[0]), "vectors of a model without statistics stay as they are"
-    mean = np.load(rules_file())[0].astype(np.float32)
-    both = [v + 1.5 * mean for v in rows[:2]]
+    mean = np.load(resources() / "models" / str(SHIPPED[model].within))[0].astype(np.float32)
+    both = [v + mean / np.linalg.norm(mean) for v in rows[:2]]
     near = np.stack([v / np.linalg.norm(v) for v in both]).astype(np.float32)
-    assert float(near[0] @ near[1]) > float(within(near, SHIPPED)[0] @ within(near, SHIPPED)[1]) + 0.2
-
-
-def rules_file() -> str:
-    from m3desk.paths import resources
-
-    return str(resources() / "models" / str(rules.VOICES.within))
+    assert float(near[0] @ near[1]) > float(within(near, model)[0] @ within(near, model)[1]) + 0.2
 
 
 def test_statistics_that_are_not_there_are_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

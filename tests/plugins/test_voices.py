@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from m3desk_cpu.voices import CamPlus, Segmentation, Silero, fbank, mel_bands
+from m3desk_cpu.voices import CamPlus, CamPlusRectified, Segmentation, Silero, fbank, mel_bands
 
 from m3desk.errors import ModelFailed, ModelMissing
 from m3desk.paths import resources
 from m3desk.ports import Sound, SpeechSegmentation, VoiceActivity, VoiceEmbedder
 
-CAMPLUS = resources() / "models" / "campplus_zh_en_w16.onnx"
+CAMPLUS = resources() / "models" / "campplus_zh_en_linear_w16.onnx"
 SEGMENTATION = resources() / "models" / "pyannote_seg3.onnx"
 
 
@@ -105,6 +105,16 @@ def test_voice_vectors_are_unit_rows_and_do_not_depend_on_their_neighbours(campp
     assert np.allclose(rows[2], campplus.embed([sounds[2]])[0], atol=1e-4)
     assert np.array_equal(rows, campplus.embed(sounds))
     assert campplus.embed([]).shape == (0, 192)
+
+
+def test_half_of_a_vector_is_negative_and_the_model_of_older_memories_sets_that_to_zero(campplus: CamPlus) -> None:
+    """3D-Speaker trained CAM++ without an activation function after the last layer."""
+    sounds = [np.random.default_rng(n).standard_normal(24000).astype(np.float32) * 0.1 for n in range(4)]
+    rows, older = campplus.embed(sounds), CamPlusRectified(CAMPLUS, 1)
+    assert 0.3 < (rows < 0).mean() < 0.7
+    half = np.maximum(rows, 0)
+    assert np.allclose(older.embed(sounds), half / np.linalg.norm(half, axis=1, keepdims=True), atol=1e-6)
+    assert older.name != campplus.name
 
 
 @pytest.mark.data
