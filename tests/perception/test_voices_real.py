@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from m3desk.perception.speakers import CORE, who_speaks
+from m3desk.calibrated import thresholds
+from m3desk.perception.speakers import who_speaks
 from m3desk.perception.voices import hear, listen
 from m3desk.ports import SAMPLE_RATE as RATE
 from m3desk.ports import Models
@@ -70,10 +71,11 @@ def test_who_speaks_when_is_told(shared_data: Path, name: str, wrong: float) -> 
     sound = measure.file_clips(path)[0].sound()
     turns = who_speaks(sound, listen(sound, models), models.speech_segmentation, models.voice_vectors)
     people = sorted({who for *_, who in truth})
-    # A piece too short for a voice, which could not be given to one, is nobody's: it has a number of its own.
+    # A piece too short for a voice, which could not be given to one, has a number of its own. Less than `born` founds nobody.
+    born = thresholds(models.voice_vectors.name, "voice").born * RATE // 1_000_000
     length = {k: sum(t.end - t.start for t in turns if t.voice == k) for k in {t.voice for t in turns}}
-    unknown = [t for t in turns if length[t.voice] < CORE]
-    turns = [t for t in turns if length[t.voice] >= CORE]
+    unknown = [t for t in turns if length[t.voice] < born]
+    turns = [t for t in turns if length[t.voice] >= born]
     assert len({t.voice for t in turns}) == len(people) and sum(t.end - t.start for t in unknown) < 3 * RATE
     # Seconds in which a voice and a person speak, in tenths; each voice is the person it shares most with.
     said = {k: {n for t in turns if t.voice == k for n in range(t.start // 1600, t.end // 1600)} for k in {t.voice for t in turns}}
