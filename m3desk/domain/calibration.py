@@ -75,6 +75,7 @@ class Calibration:
     amount (microseconds of speech; for faces quality). `doubt`: the similarity of two nodes of good faces that are as often one person as
     two, and the similarity per unit of log odds, for questions. `split_below`: two groups of one node less similar than this are two
     people.
+    `stray`: two pieces of 1.5 s of one utterance less similar than this are two people (live subtitles).
     `asked`, `asked_margin`: enough for a search by photo or recording, with that lead.
     `measured`: by us, on labelled pairs; else cautious ones of others, and one person may become several, who can be merged by hand.
     `evidence`: compares voices inside one recording, in the `space` that the statistics in the file `within` of resources/models define.
@@ -102,6 +103,7 @@ class Calibration:
     sound: float = 0.0
     doubt: tuple[float, float] | None = None
     split_below: float | None = None
+    stray: float = 0.35
     asked: float | None = None
     asked_margin: float = 0.0
     measured: bool = True
@@ -177,10 +179,11 @@ RECTIFIED = Calibration(
 # recordings are .10 at the median, 99 % below .35, most .52 (rectified: .37, .52, .62). Each cosine lets through as many of them as the
 # rectified one (`calibrate_voices.py --model campplus`), and more of the same voice: by `accept` 58 % for 53, by `several` 85 % for 76.
 # The leads are 1.6 times as large, for cosines of strangers vary 1.6 times as much. `sure` is stricter (.665 would be as strict): a node
-# that is half another's has a cosine of .71 with either of two voices that are not alike at all.
+# that is half another's has a cosine of .71 with either of two voices that are not alike at all, and more with two that are; evidence must
+# agree besides. `stray`: of one voice in one recording 1 % are below .20 (rectified .38).
 VOICES = replace(
     RECTIFIED, accept=0.47, margin=0.10, several=0.37, several_margin=0.13, carried=0.275, carried_margin=0.16, similar=0.25,
-    equal_odds=0.42, sure=0.75, split_below=0.39, evidence=EVIDENCE, within="campplus_linear_within.npy", across=ACROSS,
+    equal_odds=0.42, sure=0.75, split_below=0.39, stray=0.15, evidence=EVIDENCE, within="campplus_linear_within.npy", across=ACROSS,
 )  # fmt: skip
 # Voices by GE2E (m3desk_cpu/ge2e.py; `calibrate_voices.py --model ge2e`) on the same pieces: cost inside one recording .405 bits (CAM++
 # .336), of two recordings .594 (.293): the weaker model, above all across recordings. Its cosines lie higher: with those below as many
@@ -188,7 +191,7 @@ VOICES = replace(
 # they vary.
 GE2E = replace(
     VOICES, accept=0.71, margin=0.07, several=0.67, several_margin=0.09, carried=0.60, carried_margin=0.12, similar=0.66, equal_odds=0.74,
-    sure=0.865, split_below=0.73, evidence=Evidence((-3.347, 11.025, -2.866, -0.923, 3.393, 1.457)), within="ge2e_within.npy",
+    sure=0.865, split_below=0.73, stray=0.35, evidence=Evidence((-3.347, 11.025, -2.866, -0.923, 3.393, 1.457)), within="ge2e_within.npy",
     across=Evidence((-0.901, 4.731, -1.217, -0.756, 3.032, 2.831)),
 )  # fmt: skip
 # Faces by dlib's ResNet, chips cut by YuNet's landmarks (dlib_faces.py), on the same 829 pictures: its vectors lie close, strangers
@@ -212,7 +215,7 @@ VOICE_DEFAULT = Calibration(accept=0.65, margin=0.08, least=1_000_000, measured=
 
 
 def calibration(model: str, type_: ObservationType) -> Calibration:
-    """Return the thresholds of a model by the first word of its name; cautious ones for a model nobody has calibrated."""
+    """Return the thresholds of a model by how its name begins, the first that fits; cautious ones for a model nobody has calibrated."""
     name = model.lower()
     for key, value in CALIBRATIONS.items():
         if name.startswith(key):

@@ -98,6 +98,8 @@ def moved(rule: Calibration, type_: ObservationType, clusters: Pairs, nodes: Pai
     for names, move in ((LEVELS, by_cluster), (OF_NODES, by_node)):
         changed |= {n: round(move.level(t), 3) for n in names if (t := getattr(rule, n)) is not None}
     changed |= {n: round(getattr(rule, n) * by_cluster.ratio, 4) for n in LEADS}
+    if type_ == "voice":
+        changed["stray"] = round(by_cluster.level(rule.stray), 3)
     if rule.doubt is not None:
         changed["doubt"] = (round(by_node.level(rule.doubt[0]), 3), round(rule.doubt[1] * by_node.ratio, 4))
     if not 0 < changed["accept"] < 1:

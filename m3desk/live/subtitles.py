@@ -24,7 +24,7 @@ from m3desk.domain.galleries import many
 from m3desk.domain.identity import Candidate, KnownPeople, match
 from m3desk.errors import M3DeskError
 from m3desk.perception.embedding import EMBEDDABLE, voice_rows
-from m3desk.perception.turns import QUIETEST, SHORTEST, SPEECH_OFF, SPEECH_ON, STRAY, WINDOW, quietest
+from m3desk.perception.turns import QUIETEST, SHORTEST, SPEECH_OFF, SPEECH_ON, WINDOW, quietest
 from m3desk.perception.words import MARGIN, TimedWord, phantom, simplified
 from m3desk.ports import SAMPLE_RATE, Models, QuickSpeechRecogniser, QuickTranscript, Sound, SpeechRecogniser
 
@@ -217,7 +217,7 @@ class Subtitles:
         said.looked = length
         if said.first is not None and length >= 2 * WINDOW:
             last = self._models.voice_vectors.embed([self._piece(said.end - WINDOW, said.end)])[0]
-            if float(said.first @ last) < STRAY:
+            if self._rule is not None and float(said.first @ last) < self._rule.stray:
                 self._cut(quietest(self._piece(said.end - WINDOW - STEP, said.end - STEP), 0, WINDOW) + said.end - WINDOW - STEP)
                 return
         self._compare(said)

@@ -31,10 +31,6 @@ WINDOW, HOP = round(1.50 * SAMPLE_RATE), round(0.75 * SAMPLE_RATE)
 SHORTEST_VOICE = round(0.50 * SAMPLE_RATE)
 
 
-STRAY = 0.35
-"""Cosine of two windows of 1.5 s below which they are two voices."""
-
-
 @dataclass(frozen=True, slots=True)
 class SpeechSegment:
     """Speech without a pause: samples [start, end). `sureness`: mean probability of speech, 0–1."""

@@ -106,7 +106,10 @@ def fbank(sound: Sound) -> Floats:
 
 
 class CamPlus:
-    """Voice embeddings: CAM++ (3D-Speaker, zh-en common), 16-bit weights. As it was trained, its last layer has no activation function."""
+    """Voice embeddings: CAM++ (3D-Speaker, zh-en common), 16-bit weights. As it was trained, its last layer has no activation function.
+
+    `same`: a cosine that few pairs of two speakers reach with 3 s of clean speech, `different`: that few of one speaker do not.
+    """
 
     name = "campplus-zh-en-linear-w16"
     dimension = 192

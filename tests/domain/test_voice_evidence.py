@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from m3desk.domain.calibration import EVIDENCE, calibration
+from m3desk.domain.calibration import EVIDENCE, RECTIFIED, calibration
 
 
 def test_more_similar_voices_are_more_likely_one_whatever_their_length() -> None:
@@ -27,6 +27,7 @@ def test_the_model_that_ships_has_evidence_and_statistics_and_an_unknown_one_nei
     assert (
         calibration("campplus-zh-en-linear-w16", "voice").evidence is EVIDENCE and calibration("campplus-zh-en-linear-w16", "voice").within
     )
+    assert calibration("campplus-zh-en-w16", "voice") is RECTIFIED and RECTIFIED.evidence != EVIDENCE
     assert calibration("nobody-knows-it", "voice").evidence is None and calibration("nobody-knows-it", "voice").within is None
     for name in ("ecapa-voxceleb", "nobody-knows-it"):
         rule = calibration(name, "voice")

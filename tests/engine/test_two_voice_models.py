@@ -59,17 +59,21 @@ def test_a_memory_is_moved_to_the_second_model_and_back(app: App) -> None:
         assert reader.integrity() == []
 
 
-def test_a_memory_of_the_rectified_vectors_goes_on_with_them_until_it_is_moved(app: App) -> None:
-    app.reembed("campplus-rectified", switch=True)
-    remember(app, [said("low", "high"), said("high", "low", seed=1)])
-    before = speakers(app)
-    assert model_of(app) == CamPlusRectified.name and before["s1.c0.u0"] == before["s1.c1.u1"] != before["s1.c0.u1"]
-    with app.reader() as reader:
-        (one, *_) = reader.galleries("voice", CamPlusRectified.name)
-    assert one.vectors.min() == 0
-    embedded, found = app.reembed("campplus", switch=True)
-    assert embedded == 0, "the profile's vectors were kept beside"
-    assert found.moved == () and model_of(app) == CamPlus.name and speakers(app) == before
+def test_a_memory_of_the_rectified_vectors_goes_on_with_them_until_it_is_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with new_memory(tmp_path, monkeypatch, voices="campplus-rectified") as app:
+        remember(app, [said("low", "high"), said("high", "low", seed=1)])
+        before = speakers(app)
+        assert before["s1.c0.u0"] == before["s1.c1.u1"] != before["s1.c0.u1"]
+    with new_memory(tmp_path, monkeypatch) as app:
+        assert model_of(app) == CamPlusRectified.name
+        remember(app, [said("low", seed=2)])
+        assert speakers(app)["s2.c0.u0"] == before["s1.c0.u0"]
+        with app.reader() as reader:
+            assert all(g.vectors.min() == 0 for g in reader.galleries("voice", CamPlusRectified.name))
+        before = speakers(app)
+        embedded, found = app.reembed("campplus", switch=True)
+        assert embedded == 4, "of the clip that was added the profile's vectors were kept beside"
+        assert found.moved == () and model_of(app) == CamPlus.name and speakers(app) == before
 
 
 def test_a_new_clip_is_compared_by_the_memorys_model_alone_whatever_the_profile_says(app: App, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,11 +37,11 @@ def entry_points(port: str) -> dict[str, EntryPoint]:
 
 
 @contextmanager
-def new_memory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
-    """Open a new memory whose profile has CAM++ and nothing else; GE2E is installed too."""
+def new_memory(folder: Path, monkeypatch: pytest.MonkeyPatch, voices: str = "campplus") -> Iterator[App]:
+    """Open a memory whose profile has a voice model and nothing else; the others are installed too."""
     for module in (backends, embedding):
         monkeypatch.setattr(module, "available", entry_points)
-    with App(folder / "m.m3desk", backends=Backends(models.weights, profile={"voice_vectors": "campplus"})) as opened:
+    with App(folder / "m.m3desk", backends=Backends(models.weights, profile={"voice_vectors": voices})) as opened:
         yield opened
 
 

@@ -72,7 +72,7 @@ def test_sounds_are_sent_in_parts_and_stored_speech_is_embedded_for_reembed(stan
     said = Utterance("s1.c0.u0", "s1.c0", 0, 2_000_000, "x", (), None, 0.9, "a.flac")
     stored = voice_rows(said, {"a.flac": flac(sound)}.get, stand_in)
     assert stored is not None and stored.shape[1] == 3
-    assert not calibration(stand_in.name, "voice").measured and calibration("campplus-zh-en-w16", "voice").measured
+    assert not calibration(stand_in.name, "voice").measured and calibration("campplus-zh-en-linear-w16", "voice").measured
 
 
 def test_after_a_crash_the_model_is_loaded_again(stand_in: Ecapa, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ UNLIKE = 0.1
 """Factor on the odds that two voices are one person if their faces are dissimilar (or the other way round)."""
 
 EVEN_AT_ONE_SECOND, EVEN_PER_TENFOLD, EVEN_WIDTH = 0.56, 0.14, 0.03
-"""Cosine of means (CAM++) at which P(same person) = 0.5 for two voices of 1 s; how much more with 10 s; and per unit of log odds."""
+"""Cosine of means (rectified CAM++) of P(same person) = 0.5 for two voices of 1 s; how much more with 10 s; and per unit of log odds."""
 
 CLUSTERED_SEPARATELY = 0.4
 """The same, where both were heard or seen in one clip and not taken for one there."""
