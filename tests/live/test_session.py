@@ -495,7 +495,8 @@ def anonymous(found: list[Any], source: str) -> str:
 def test_a_live_source_that_is_memorized_again_gives_the_same_evidence_and_keeps_its_cut(desk: Callable[..., Desk]) -> None:
     d = desk(seconds=5.0)
     source = d.play()
-    d.until(lambda: d.app.live.session is not None and d.app.live.session.close_clip(least=S))
+    # Between two sentences (1.4 to 2.5 s): how much of a sentence was heard when its clip is closed depends on the machine.
+    d.until(lambda: d.app.live.session is not None and d.app.live.session.close_clip(least=S * 8 // 5))
     d.over()
     live, cut = evidence(d.app, source), [(c.start, c.end, c.overrun) for c in d.app.work._store.clips(source)]
     assert any(overrun == 0 for *_, overrun in cut) and live[0] and live[1]
