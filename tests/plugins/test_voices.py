@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from m3desk_cpu.voices import CamPlus, CamPlusRectified, Segmentation, Silero, fbank, mel_bands
+from m3desk_cpu.voices import CamPlus, CamPlusRectified, Segmentation, Silero, fbank, mel_bands, repeated
 
 from m3desk.errors import ModelFailed, ModelMissing
 from m3desk.paths import resources
@@ -109,12 +109,23 @@ def test_voice_vectors_are_unit_rows_and_do_not_depend_on_their_neighbours(campp
 
 def test_half_of_a_vector_is_negative_and_the_model_of_older_memories_sets_that_to_zero(campplus: CamPlus) -> None:
     """3D-Speaker trained CAM++ without an activation function after the last layer."""
-    sounds = [np.random.default_rng(n).standard_normal(24000).astype(np.float32) * 0.1 for n in range(4)]
+    sounds = [np.random.default_rng(n).standard_normal(48000).astype(np.float32) * 0.1 for n in range(4)]
     rows, older = campplus.embed(sounds), CamPlusRectified(CAMPLUS, 1)
     assert 0.3 < (rows < 0).mean() < 0.7
     half = np.maximum(rows, 0)
     assert np.allclose(older.embed(sounds), half / np.linalg.norm(half, axis=1, keepdims=True), atol=1e-6)
     assert older.name != campplus.name
+
+
+def test_a_short_sound_is_repeated_to_three_seconds_but_not_for_the_model_of_older_memories(campplus: CamPlus) -> None:
+    short = np.random.default_rng(5).standard_normal(20000).astype(np.float32) * 0.1
+    rows = campplus.embed([short, np.tile(short, 3), np.tile(short, 4)])
+    assert np.allclose(rows[0], rows[1], atol=1e-5) and not np.allclose(rows[1], rows[2], atol=1e-3)
+    long = np.tile(short, 3)[: 3 * 16000]
+    assert len(repeated(long, 3 * 16000)) == len(long) and len(repeated(long[:-1], 3 * 16000)) == 2 * (len(long) - 1)
+    assert len(repeated(short[:0], 3 * 16000)) == 0
+    older = CamPlusRectified(CAMPLUS, 1)
+    assert not np.allclose(*older.embed([short, np.tile(short, 3)]), atol=1e-3)
 
 
 @pytest.mark.data
