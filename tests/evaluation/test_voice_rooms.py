@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from m3desk.bench.voices.hearing import HearingResult, missed_by_cause
+from m3desk.bench.voices.hearing import HearingResult, missed_by_cause, with_true_voices
 from m3desk.bench.voices.rooms import LENGTH, MAKERS, drifting, room, speech, tilted
 from m3desk.evaluation.diarization import Diarization
 from m3desk.ports import SAMPLE_RATE, Sound
@@ -74,3 +74,11 @@ def test_speech_that_nobody_found_is_told_by_its_cause() -> None:
     true = ((0, 2 * second, "a"), (1 * second, 2 * second, "b"), (3 * second, 3 * second + second // 4, "b"), (5 * second, 6 * second, "a"))
     heard = HearingResult(der=[Diarization("x", true, ((0, 2 * second, "v"),), ((0, 10 * second),))])
     assert missed_by_cause(heard) == {"overlap": round(1 / 4.25, 4), "too short": round(0.25 / 4.25, 4), "level": round(1 / 4.25, 4)}
+
+
+def test_turns_with_true_voices_leave_the_errors_that_no_voice_model_can_mend() -> None:
+    second = 1_000_000
+    true = ((0, 2 * second, "a"), (2 * second, 5 * second, "b"))
+    given = ((0, 2 * second, "v"), (2 * second, 4 * second, "v"), (4 * second, 5 * second, "w"), (7 * second, 8 * second, "x"))
+    (best,) = with_true_voices(HearingResult(der=[Diarization("x", true, given, ((0, 10 * second),), frozenset({"w"}))]))
+    assert [name for *_, name in best.found] == ["a", "b", "b", "x"] and not best.nobody
