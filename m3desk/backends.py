@@ -39,6 +39,9 @@ EMBEDDED: dict[str, str] = {
 }
 """The default profile: a backend's name for each port it fills. The memory writer of this profile is the engine's own."""
 
+OLDER: dict[str, dict[str, str]] = {"voice_vectors": {"campplus-zh-en-w16": "campplus"}}
+"""Port → a model that M3Desk used first, by its own name → the backend that replaces it. Memories made with it go on with it."""
+
 PROFILES: dict[str, dict[str, str]] = {
     "embedded": EMBEDDED,
     **{name: {**EMBEDDED, **preset.ports} for name, preset in presets.presets().items()},
@@ -165,6 +168,14 @@ class Backends:
         if (used := settings.get("voice_vectors")) and models.voice_vectors is not None and used != models.voice_vectors.name:
             found["voice_vectors"] = self.of_model("voice_vectors", used)
         return found
+
+    def replacing(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """Return port → the backend that replaces the older model which a memory's `settings` name. Opens nothing.
+
+        Only where the profile uses that backend for new memories and it is installed; a model that a user chose is never an older one.
+        """
+        found = {port: by for port, models in OLDER.items() if (by := models.get(settings.get(port, "")))}
+        return {port: by for port, by in found.items() if by == self.chosen(port) and by in available(port)}
 
     def named(self, port: str, name: str) -> Any:
         """Open an installed backend by its name, even if it is not in the profile. Raises ModelError."""

@@ -224,7 +224,7 @@ class Engine:
     def _ready(self, app: App) -> None:
         settings = app.settings
         device = f"CPU, {settings.threads} threads"
-        held = app.missing(), app.version(), *app.can_undo_redo(), app.no_language(), app.leaves()
+        held = app.missing(), app.version(), *app.can_undo_redo(), app.no_language(), app.leaves(), app.older_models()
         self.emit(events.EngineReady(self._path, device, settings.profile, *held))
 
     @staticmethod

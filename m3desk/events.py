@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from m3desk.domain.changed import Changed
 from m3desk.domain.live import DeviceState, LiveFace, LiveState, WatchKind
+from m3desk.domain.log import ObservationType
 
 if TYPE_CHECKING:  # it reads the settings, which `m3desk --help` does without
     from m3desk.outgoing import Leaving
@@ -21,6 +23,7 @@ class EngineReady:
 
     `can_undo`, `can_redo`: whether the memory has corrections that undo and redo would take: see `Corrected`. `no_language`: the language
     model that is not installed, so that clips get no semantic memories; "" if there is one. `leaves`: what goes to another machine.
+    `older`: what the memory recognises with an older model than new memories use → the command that moves it to theirs.
     """
 
     memory: str
@@ -32,6 +35,7 @@ class EngineReady:
     can_redo: bool = False
     no_language: str = ""
     leaves: Leaving | None = None
+    older: Mapping[ObservationType, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

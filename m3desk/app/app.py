@@ -269,6 +269,10 @@ class App:
         """Embed the stored faces or voices with another model; return their number and what would change (`app.embedding`)."""
         return embedding.reembed(self, name, switch=switch)
 
+    def older_models(self) -> dict[ObservationType, str]:
+        """Return what is recognised with an older model than new memories use → the command that moves this memory to theirs."""
+        return embedding.older_models(self)
+
     def models_in_use(self, *ports: str) -> Models:
         """Open these ports, with the face and voice models that this memory uses, even if the profile names others. Raises ModelMissing."""
         return self.answering.models_in_use(*ports)
@@ -366,7 +370,10 @@ class App:
         if repair:
             long_work.rebuild(self)
         with self.reader() as reader:
-            return doctor.check(reader)
+            report = doctor.check(reader)
+        if not report["integrity"]:
+            report["findings"] += embedding.findings(self)
+        return report
 
     # ------------------------------------------------------------------ watch for, consent
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -33,6 +34,15 @@ class EmbeddingMemory(Protocol):
     def write(self) -> Write: ...
     def reader(self) -> Records: ...
     def closing(self) -> bool: ...
+
+
+class OpenMemory(Protocol):
+    """An open memory, perhaps for reading only."""
+
+    path: str
+    backends: Backends
+
+    def reader(self) -> Records: ...
 
 
 def lacking_sentences(memory: EmbeddingMemory) -> int:
@@ -67,7 +77,7 @@ def reembed(memory: EmbeddingMemory, name: str, *, switch: bool) -> tuple[int, R
         known = ", ".join(n for p in reembedding.PORTS for n in available(p))
         raise UsageError(f"there is no face or voice model “{name}”.", f"There are: {known}.")
     backend = memory.backends.named(port, name)
-    kind: ObservationType = "face" if port == "face_vectors" else "voice"
+    kind = _kind(port)
     tried: dict[str, bool] = {}  # observation → whether something is stored that could be embedded
     rebind = long_work.going(memory, "rebinding")
 
@@ -86,6 +96,26 @@ def reembed(memory: EmbeddingMemory, name: str, *, switch: bool) -> tuple[int, R
         with memory.reader() as reader:
             found, _ = bind(reader)
     return sum(tried.values()), found
+
+
+def older_models(memory: OpenMemory) -> dict[ObservationType, str]:
+    """Return the kinds that the memory recognises with an older model than new memories use → the command that moves it to theirs."""
+    with memory.reader() as reader:
+        replaced = memory.backends.replacing(reader.settings())
+    return {_kind(port): shlex.join(["m3desk", "reembed", by, "-m", memory.path, "--switch"]) for port, by in replaced.items()}
+
+
+def findings(memory: OpenMemory) -> list[dict[str, Any]]:
+    """Return a finding for `m3desk check` (see `interop.doctor`) for each older model."""
+    text = "this memory recognises {}s with an older model than new memories use"
+    return [
+        {"kind": "older model", "people": [], "nodes": [], "text": text.format(kind), "fix": command}
+        for kind, command in older_models(memory).items()
+    ]
+
+
+def _kind(port: str) -> ObservationType:
+    return "face" if port == "face_vectors" else "voice"
 
 
 def _embed_stored(memory: EmbeddingMemory, kind: ObservationType, backend: Any, tried: dict[str, bool]) -> None:
