@@ -3399,6 +3399,22 @@
             <translation>请在聊天中或在“模型”里下载；之后片段会获得知识。</translation>
         </message>
         <message>
+            <source>older face model</source>
+            <translation>人脸模型较旧</translation>
+        </message>
+        <message>
+            <source>older voice model</source>
+            <translation>声音模型较旧</translation>
+        </message>
+        <message>
+            <source>New memories use a newer model. To move this one to it, close it and run: %1</source>
+            <translation>新的记忆使用更新的模型。要让这份记忆改用该模型，请先关闭它，然后运行：%1</translation>
+        </message>
+        <message>
+            <source>Without --switch the command only shows what would change. The command is also under “Problems”.</source>
+            <translation>不带 --switch 时，该命令只显示会改变什么。“问题”里也有这条命令。</translation>
+        </message>
+        <message>
             <source>clips without knowledge yet: %1</source>
             <translation>尚无知识的片段：%1</translation>
         </message>
@@ -5158,6 +5174,10 @@ Licences: %3</source>
             <translation>不属于任何人</translation>
         </message>
         <message>
+            <source>Older model</source>
+            <translation>较旧的模型</translation>
+        </message>
+        <message>
             <source>Refers to nobody</source>
             <translation>没有指向任何人</translation>
         </message>
@@ -5613,6 +5633,14 @@ Licences: %3</source>
         <message>
             <source>Forgetting was begun and is not finished: traces of what was forgotten may be left in this memory's files</source>
             <translation>遗忘操作开始了但没有完成：这份记忆的文件里可能还留有应被遗忘的内容</translation>
+        </message>
+        <message>
+            <source>This memory recognises voices with an older model than new memories use</source>
+            <translation>这份记忆识别声音所用的模型比新记忆所用的旧</translation>
+        </message>
+        <message>
+            <source>This memory recognises faces with an older model than new memories use</source>
+            <translation>这份记忆识别人脸所用的模型比新记忆所用的旧</translation>
         </message>
         <message>
             <source>clip %1</source>

@@ -407,7 +407,7 @@ def test_notices_status_and_dialogs_show_errors_as_text(
         shown.notices.dismiss()
     hub.undo()
     desk.emit(
-        events.EngineReady(hub.path, evil(), evil(), {evil(): evil()}), events.ModelLoading(evil(), False),
+        events.EngineReady(hub.path, evil(), evil(), {evil(): evil()}, older={"voice": evil()}), events.ModelLoading(evil(), False),
         events.Notice("warning", evil(), evil()),
         events.Downloading(evil(), 1, 10, "working"),
         events.Progress("s1", evil(), evil(), 1, 10, 1.0, 5.0), events.EngineLost(evil(), evil(), True),

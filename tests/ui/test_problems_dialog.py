@@ -86,6 +86,21 @@ def test_each_command_of_the_check_is_known_to_the_window() -> None:
     assert problems_dialog.mend("m3desk people accept 'x") is None and problems_dialog.mend("") is None
 
 
+def test_an_older_model_is_told_in_words_with_the_command_that_replaces_it(qtbot: QtBot, hub: Hub, world: World) -> None:
+    command = "m3desk reembed campplus -m '/films/a b.m3desk' --switch"
+    text = "this memory recognises voices with an older model than new memories use"
+    world.report = {"ok": True, "findings": [{"kind": "older model", "people": [], "nodes": [], "text": text, "fix": command}]}
+    dialog = ProblemsDialog(hub)
+    qtbot.addWidget(dialog)
+    qtbot.waitUntil(lambda: dialog.rows.topLevelItemCount() == 1, timeout=30_000)
+    row = dialog.rows.topLevelItem(0)
+    assert row is not None
+    assert [row.text(n) for n in range(3)] == ["Older model", text[0].upper() + text[1:], command]
+    choose(dialog, 0)
+    assert command in dialog.whole.text().replace("\u200b", "") and not dialog.fix.isEnabled()
+    assert dialog.whole.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
+
+
 def test_enter_in_the_list_mends_and_does_not_close(
     qtbot: QtBot, dialog: ProblemsDialog, hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,7 @@
-"""What leaves this machine is shown in the window: in the status bar while it does, in the settings where it is chosen."""
+"""What leaves this machine is shown in the window: in the status bar while it does, in the settings where it is chosen.
+
+So are, in the status bar, a memory's older models.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,16 @@ def test_the_status_bar_names_the_machine_that_questions_and_clips_go_to(qtbot: 
     assert status._leaves.text() == "Questions and clips go to models.example.com"
     hub.engine_ready.emit(events.EngineReady("k", "CPU", "embedded", {}))
     assert status._leaves.isHidden() and "nothing leaves this machine" in status._device.toolTip()
+
+
+def test_the_status_bar_tells_of_an_older_model_and_how_the_memory_is_moved(qtbot: QtBot, hub: Hub) -> None:
+    status = Status(hub)
+    qtbot.addWidget(status)
+    command = "m3desk reembed campplus -m k.m3desk --switch"
+    hub.engine_ready.emit(events.EngineReady("k", "CPU", "embedded", {}, older={"voice": command}))
+    assert not status._older.isHidden() and status._older.text() == "older voice model" and command in status._older.toolTip()
+    hub.engine_ready.emit(events.EngineReady("k", "CPU", "embedded", {}))
+    assert status._older.isHidden() and not status._older.toolTip()
 
 
 def test_what_a_backend_says_while_it_loads_is_shown(qtbot: QtBot, hub: Hub) -> None:

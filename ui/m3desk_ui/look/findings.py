@@ -54,6 +54,14 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     ),
     (r"\S+ speaks of a face that is nobody's", lambda _m: _say("A memory speaks of a face that is nobody's")),
     (
+        r"this memory recognises (face|voice)s with an older model than new memories use",
+        lambda m: (
+            _say("This memory recognises voices with an older model than new memories use")
+            if m[1] == "voice"
+            else _say("This memory recognises faces with an older model than new memories use")
+        ),
+    ),
+    (
         r"forgetting was begun and is not finished: .*",
         lambda _m: _say("Forgetting was begun and is not finished: traces of what was forgotten may be left in this memory's files"),
     ),

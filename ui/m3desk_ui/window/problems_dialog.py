@@ -115,6 +115,7 @@ class ProblemsDialog(QDialog):
         self.whole.setWordWrap(True)
         self.whole.setMinimumHeight(3 * self.fontMetrics().height())
         self.whole.setAccessibleName(self.tr("The chosen problem"))
+        self.whole.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)  # to copy a command from
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.fix = QPushButton(self.tr("Mend…"))
         plain.tip(self.fix, self.tr("Shows first what it would change; it can be undone (Enter)"))
@@ -239,6 +240,7 @@ def kind(name: str) -> str:
         "orphan": translate("Problems", "Belongs to nobody"),
         "dangling tag": translate("Problems", "Refers to nobody"),
         "out of order": translate("Problems", "Memorized out of order"),
+        "older model": translate("Problems", "Older model"),
         "waiting": translate("Problems", "Correction without its evidence"),
     }.get(name, plain.entry(name))
 

@@ -19,6 +19,7 @@ from m3desk_ui.look import plain, texts, theme
 if TYPE_CHECKING:
     from m3desk import events
     from m3desk.domain.changed import Changed
+    from m3desk.domain.log import ObservationType
     from m3desk.outgoing import Leaving
     from m3desk.ports import Reader
     from m3desk_ui.hub.bridge import Hub
@@ -58,7 +59,7 @@ class Status(QStatusBar):
         left.setMinimumHeight(self._cancel.sizeHint().height())  # when the button comes and goes, the picture stays where it is
         self._stop: Callable[[], object] | None = None
         self.addWidget(left)
-        self._behind, self._knowledge, self._models, self._device = (plain.Brief() for _ in range(4))
+        self._behind, self._knowledge, self._models, self._older, self._device = (plain.Brief() for _ in range(5))
         right = QWidget()
         line = QHBoxLayout(right)
         line.setContentsMargins(0, 0, 12, 0)
@@ -67,14 +68,15 @@ class Status(QStatusBar):
         self._leaves.setStyleSheet(f"color: {theme.colours().warn};")
         self._leaves.hide()
         line.addWidget(self._leaves)
-        for label in (self._behind, self._knowledge, self._models, self._device):
+        for label in (self._behind, self._knowledge, self._models, self._older, self._device):
             label.setProperty("muted", True)
             line.addWidget(label)
         self.addPermanentWidget(right)
+        self._older.hide()
         self._light = Light()
         self._live_text = plain.Brief()
         for widget in (self._light, self._live_text):
-            line.insertWidget(line.count() - 4, widget)
+            line.insertWidget(line.indexOf(self._behind), widget)
             widget.hide()
         if live is not None:
             live.began.connect(self._show_live)
@@ -124,7 +126,7 @@ class Status(QStatusBar):
         self._loading.clear()
         self._bar.hide()
         self._offer_cancel(None)
-        for label in (self._behind, self._knowledge, self._models, self._device):
+        for label in (self._behind, self._knowledge, self._models, self._older, self._device):
             label.clear()
         self._work.setText(self.tr("Opening the memory …") if path else "")
         self._clips, self._people, self._no_language = {}, set(), ""
@@ -143,6 +145,16 @@ class Status(QStatusBar):
         needed = {name: what for name, what in event.missing.items() if name != event.no_language}  # the chat offers that one
         self._models.setText(self.tr("models missing: %1").replace("%1", str(len(needed))) if needed else "")
         plain.tip(self._models, "\n".join(f"{name}: {what}" for name, what in needed.items()))
+        self._show_older(event.older)
+
+    def _show_older(self, older: Mapping[ObservationType, str]) -> None:
+        """Show that the memory has an older model than new memories use, and in the tooltip how it is moved to theirs."""
+        names = {"face": self.tr("older face model"), "voice": self.tr("older voice model")}
+        self._older.setText(" · ".join(names[kind] for kind in older))
+        self._older.setVisible(bool(older))
+        how = self.tr("New memories use a newer model. To move this one to it, close it and run: %1")
+        ask = self.tr("Without --switch the command only shows what would change. The command is also under “Problems”.")
+        plain.tip(self._older, "\n".join([*(how.replace("%1", command) for command in older.values()), ask]) if older else "")
 
     def _on_leaves(self, event: events.Leaves) -> None:
         """Show that the clips of a source go to another machine, too."""
