@@ -108,10 +108,12 @@ def fbank(sound: Sound) -> Floats:
 class CamPlus:
     """Voice embeddings: CAM++ (3D-Speaker, zh-en common), 16-bit weights. As it was trained, its last layer has no activation function.
 
-    A shorter sound than `usual` (samples) is repeated as a whole until it is as long: 3D-Speaker trained the model with 3 s of speech
-    (its configuration), and of less it makes poorer vectors. Cost of the ratios on calibration (`tests/perception/calibrate_voices.py`)
-    inside a recording .336 → .294 bits, across recordings .293 → .235; with 6 s .290 and .227, for twice the time. A vector of a repeated
-    piece is as comparable with one that was made without repeating as those among each other are.
+    `usual`, in samples: a shorter sound is repeated, always as a whole, until it is as long or longer. 3D-Speaker trained the model with
+    3 s of speech (its configuration), and of less it makes poorer vectors. Cost of the ratios on calibration
+    (`tests/perception/calibrate_voices.py`): inside a recording .336 → .294 bits, across recordings .293 → .235; with 6 s .290 and .227,
+    for twice the time. Cut off at 3 s exactly it gains a third of that. Vectors that were made with and without repeating can be compared
+    with each other (docs/measured.md).
+
     `same`: a cosine that few pairs of two speakers reach with 3 s of clean speech, `different`: that few of one speaker do not.
     """
 

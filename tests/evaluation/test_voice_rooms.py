@@ -82,3 +82,11 @@ def test_turns_with_true_voices_leave_the_errors_that_no_voice_model_can_mend() 
     given = ((0, 2 * second, "v"), (2 * second, 4 * second, "v"), (4 * second, 5 * second, "w"), (7 * second, 8 * second, "x"))
     (best,) = with_true_voices(HearingResult(der=[Diarization("x", true, given, ((0, 10 * second),), frozenset({"w"}))]))
     assert [name for *_, name in best.found] == ["a", "b", "b", "x"] and not best.nobody
+
+
+def test_of_two_turns_at_once_each_has_its_own_true_voice() -> None:
+    second = 1_000_000
+    true = ((0, 10 * second, "a"), (3 * second, 5 * second, "b"))
+    right = Diarization("x", true, ((0, 10 * second, "v"), (3 * second, 5 * second, "w")), ((0, 10 * second),))
+    (best,) = with_true_voices(HearingResult(der=[right]))
+    assert [name for *_, name in best.found] == ["a", "b"]
