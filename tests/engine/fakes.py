@@ -235,6 +235,9 @@ class FakeBackends:
     def instead(self, _models: Models, _settings: Mapping[str, str]) -> dict[str, Any]:
         return {}
 
+    def replacing(self, _settings: Mapping[str, str]) -> dict[str, str]:
+        return {}
+
     def forget_missing(self) -> None: ...
 
 

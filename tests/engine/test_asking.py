@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,9 @@ class WordsAlone:
 
     def get(self, port: str) -> Any:
         return BagOfWords() if port == "text_vectors" else None
+
+    def replacing(self, _settings: Mapping[str, str]) -> dict[str, str]:
+        return {}
 
 
 @pytest.fixture
