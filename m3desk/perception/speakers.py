@@ -50,15 +50,15 @@ TOGETHER = round(0.50 * SAMPLE_RATE)
 JOIN = 2.0
 """Log-likelihood ratio from which pieces are one voice. This and what follows: 54 clips of calibration (simulated conversations, meetings
 and interviews, real meetings and talks; `tests/perception/sweep_voices.py`), pairwise precision / recall of turns of 1 s and more; error
-rate. Chosen with the rectified vectors: .94 / .77, 24.1 %; at 1 .95 / .81, at 3 .94 / .71. Today's, 76 clips: .986 / .863, 20.7 %, at 1
-.986 / .913, 19.7 %, at 1.5 .986 / .895, 20.0 %, at 3 .992 / .748, 23.2 %; among voices that are alike (`alike`) .909 / .812, at 1
-.881 / .886, at 1.5 .907 / .864, at 3 .926 / .695. So calibration would bear 1.5, with more recall; on validation, where it was measured
-too, it joins more wrong pairs, and to join two people is worse than to split one: it stays as it was."""
+rate. Chosen with the rectified vectors: .94 / .77, 24.1 %; at 1 .95 / .81, at 3 .94 / .71. Today's, 76
+clips: .986 / .899, 19.9 %, at 1 .979 / .927, 19.5 %, at 1.5 .986 / .915, 19.6 %, at 2.5 .985 / .869, 20.6 %; among voices that are alike
+(`alike`) .904 / .813, at 1 .865 / .889, at 1.5 .893 / .824, at 3 .919 / .741. So calibration would hardly mind 1.5; on validation, where it
+was measured before short speech was repeated, it joins more wrong pairs, and to join two people is worse than to split one: it stays."""
 
 CHANGE = 0.0
-"""Log-likelihood ratio of the speech before and after a moment below which the voice changes there. Calibration leaves it open: F 0.5 at
-−2, 0, 2 and 4 .943, .939, .944 and .935 (`sweep_voices.py spread`); among voices that are alike precision / recall at 0 .909 / .812, at 2
-.923 / .812 (`alike`). 2 was measured on validation too, and not taken."""
+"""Log-likelihood ratio of the speech before and after a moment below which the voice changes there. Calibration leaves it open: precision /
+recall at 0 and 2, 76 clips .986 / .899 and .986 / .839; among voices that are alike (`alike`) .904 / .813 and .914 / .813, at 4
+.912 / .804. 2 was measured on validation too, before short speech was repeated, and not taken."""
 
 GIVEN, AHEAD = -1.0, 2.0
 """Ratio from which a piece too short for a voice is given to one, and its lead over the next. A lead of 1.5 gave one more
